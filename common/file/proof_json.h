@@ -1,0 +1,28 @@
+/* snarkjs' JSON files: proof.json, public.json, verification_key.json. Written byte for byte as
+ * snarkjs writes them.
+ *
+ * Readers: ST_INPUT for malformed JSON, a missing or mistyped member, another protocol, a wrong or
+ * unknown curve, a wrong number of elements; ST_INVALID for an integer that does not fit the
+ * field's bytes. Integers below R but not below the modulus are passed on: verify refuses them.
+ * Files over 64 MiB are refused. */
+#ifndef PINION_FILE_PROOF_JSON_H
+#define PINION_FILE_PROOF_JSON_H
+
+#include "common/groth16/key.h"
+
+enum status vkey_json_read(const char *path, struct groth16_vkey *out) MUST_CHECK;
+/* curve: what the proof must be on; a proof that names no curve is taken to be. */
+enum status proof_json_read(const char *path, const struct curve *curve,
+                            struct groth16_proof *out) MUST_CHECK;
+/* *out: n values of curve->fr_bytes, malloc'd. n: how many the verification key has. */
+enum status public_json_read(const char *path, const struct curve *curve, uint32_t n,
+                             uint8_t **out) MUST_CHECK;
+
+/* The text, malloc'd, NUL-terminated, no trailing newline. */
+enum status vkey_json_format(const struct groth16_vkey *vk, char **out) MUST_CHECK;
+enum status proof_json_format(const struct groth16_proof *proof, char **out) MUST_CHECK;
+/* publics: n canonical values, curve->fr_bytes each. */
+enum status public_json_format(const struct curve *curve, const uint8_t *publics, uint32_t n,
+                               char **out) MUST_CHECK;
+
+#endif

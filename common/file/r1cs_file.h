@@ -1,0 +1,18 @@
+/* circom's r1cs file, memory-mapped. */
+#ifndef PINION_FILE_R1CS_FILE_H
+#define PINION_FILE_R1CS_FILE_H
+
+#include "common/file/map.h"
+#include "common/groth16/r1cs.h"
+
+struct r1cs_file {
+    struct file_map map;
+    struct r1cs r1cs; /* borrows from map */
+};
+
+/* Walks every constraint once, so that r1cs_next needs no checks. ST_INPUT names path, section,
+ * constraint and reason. A circuit with custom gates opens (has_custom_gates); setup refuses it. */
+enum status r1cs_open(struct r1cs_file *out, const char *path) MUST_CHECK;
+void r1cs_close(struct r1cs_file *r);
+
+#endif

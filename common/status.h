@@ -1,0 +1,40 @@
+/* How functions fail: a status, and the message of the first failure on this thread.
+ *
+ * The function that detects a failure records it with fail() and returns its status; callers
+ * propagate the status and add nothing. Whoever handles the failure reads status_message() once.
+ * Per thread; any thread may call. */
+#ifndef PINION_STATUS_H
+#define PINION_STATUS_H
+
+enum status {
+    ST_OK = 0,
+    ST_INVALID,   /* a negative answer: the proof is invalid */
+    ST_USAGE,     /* the command line is wrong */
+    ST_INPUT,     /* a file or a value from outside is wrong, an unsatisfied witness included */
+    ST_RESOURCE,  /* no memory, no disk, no permission */
+    ST_NO_DAEMON, /* nobody answers */
+    ST_INTERNAL,  /* a broken promise of our own */
+};
+
+#define MUST_CHECK __attribute__((warn_unused_result))
+
+/* Records the message (printf-style; %m is errno's text) unless this thread already holds one, and
+ * returns st. */
+enum status fail(enum status st, const char *format, ...)
+    __attribute__((format(printf, 2, 3))) MUST_CHECK;
+
+/* The recorded message, "" if none. Valid until the next fail or status_clear on this thread. */
+const char *status_message(void);
+
+/* Forgets the recorded message. Who handles a failure and goes on calls this. */
+void status_clear(void);
+
+/* The exit code that the command line promises for st: 0 done, 1 negative answer, 2 usage, 3 bad
+ * input, 4 no resources or no daemon, 5 internal. */
+int status_exit_code(enum status st);
+
+/* Aborts with file and line: for broken invariants only, never for input. */
+#define CHECK(condition) ((condition) ? (void)0 : check_failed(#condition, __FILE__, __LINE__))
+void check_failed(const char *condition, const char *file, int line) __attribute__((noreturn));
+
+#endif
