@@ -4,6 +4,10 @@
 
 #include "common/ff/instance.h"
 #include "common/ff/limbs.h"
+#if PINION_ISA_ADX
+#include "common/ff/mul_adx.h"
+#include "common/ff/sum_x86.h"
+#endif
 
 #define FIELD fq
 #define FIELD_PARAM(name) CURVE_PARAM(FQ_##name)

@@ -24,6 +24,15 @@ static inline unsigned char limb_sub(unsigned char borrow, uint64_t a, uint64_t 
     return (unsigned char)(d >> 64 & 1);
 }
 
+/* All ones for bit = 1, zero for 0, such that the compiler cannot make a branch of what follows: it
+ * would be mispredicted half of the time. */
+static inline uint64_t limb_mask(unsigned char bit)
+{
+    uint64_t mask = 0 - (uint64_t)bit;
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
 /* n limbs from or to 8 * n little-endian bytes of any alignment. */
 static inline void limbs_load(uint64_t *l, const uint8_t *bytes, size_t n)
 {
