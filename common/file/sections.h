@@ -2,6 +2,8 @@
 #ifndef PINION_FILE_SECTIONS_H
 #define PINION_FILE_SECTIONS_H
 
+#include <string.h>
+
 #include "common/file/map.h"
 
 enum { SECTIONS_MAX_ID = 10 };
@@ -11,7 +13,7 @@ struct section {
     uint64_t size;
 };
 
-/* Sections of known id; unknown ids are skipped. */
+/* Sections of known id; others are skipped, as all readers of this container do. */
 struct sections {
     const char *path;
     struct section by_id[SECTIONS_MAX_ID + 1];
@@ -27,5 +29,24 @@ enum status sections_parse(struct sections *out, const struct file_map *map, con
  */
 enum status sections_get(const struct sections *s, unsigned id, const char *what, uint64_t min_size,
                          struct section *out) MUST_CHECK;
+
+/* As sections_get, for a section whose size the header of the file fixes: ST_INPUT names both. */
+enum status sections_get_exact(const struct sections *s, unsigned id, const char *what,
+                               uint64_t size, struct section *out) MUST_CHECK;
+
+/* Little-endian integers at any alignment. */
+static inline uint32_t section_u32(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t section_u64(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 
 #endif
