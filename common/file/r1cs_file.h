@@ -11,8 +11,13 @@ struct r1cs_file {
 };
 
 /* Walks every constraint once, so that r1cs_next needs no checks. ST_INPUT names path, section,
- * constraint and reason. A circuit with custom gates opens (has_custom_gates); setup refuses it. */
+ * constraint and reason: among others a wire that does not exist and a coefficient that is not
+ * below the group order. Constraints are numbered from 0. A circuit with custom gates opens
+ * (has_custom_gates); setup refuses it. */
 enum status r1cs_open(struct r1cs_file *out, const char *path) MUST_CHECK;
 void r1cs_close(struct r1cs_file *r);
+
+/* r1cs_open for bytes that are in memory already. Borrows them: no r1cs_close. */
+enum status r1cs_parse(struct r1cs_file *out, const struct file_map *map) MUST_CHECK;
 
 #endif
