@@ -3,6 +3,7 @@
 #define PINION_FF_FQ_H
 
 #include "common/ff/instance.h"
+#include "common/ff/inverse.h"
 #include "common/ff/limbs.h"
 #if PINION_ISA_ADX
 #include "common/ff/mul_adx.h"

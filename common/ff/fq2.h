@@ -55,6 +55,27 @@ static inline void fq2_conjugate(fq2 *r, const fq2 *a)
     fq_neg(&r->c1, &a->c1);
 }
 
+#if PINION_ISA_ADX
+_Static_assert(sizeof(fq2) == 2 * FQ_BYTES, "adx_dot and adx_cross take c0 and c1 as one array");
+_Static_assert(FQ_BITS <= 64 * FQ_LIMBS - 2, "sums of two products need two spare bits");
+
+#if CURVE_PARAM(FQ_LIMBS) == 4
+#define FQ2_ADX(name) adx_##name##_4
+#else
+#define FQ2_ADX(name) adx_##name##_6
+#endif
+
+/* Four products under two reductions. */
+static inline void fq2_mul(fq2 *r, const fq2 *a, const fq2 *b)
+{
+    fq2 conjugate, t;
+    conjugate.c0 = a->c0;
+    fq_neg(&conjugate.c1, &a->c1);
+    FQ2_ADX(dot)(t.c0.l, (const void *)&conjugate, (const void *)b, fq_modulus_inv);
+    FQ2_ADX(cross)(t.c1.l, (const void *)a, (const void *)b, fq_modulus_inv);
+    *r = t;
+}
+#else
 /* Karatsuba: three products. */
 static inline void fq2_mul(fq2 *r, const fq2 *a, const fq2 *b)
 {
@@ -68,6 +89,7 @@ static inline void fq2_mul(fq2 *r, const fq2 *a, const fq2 *b)
     fq_sub(&s, &s, &t0);
     fq_sub(&r->c1, &s, &t1);
 }
+#endif
 
 /* (c0 + c1)(c0 - c1), 2 c0 c1. */
 static inline void fq2_sqr(fq2 *r, const fq2 *a)

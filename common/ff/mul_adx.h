@@ -149,8 +149,7 @@
     } while (0)
 
 /* r = a b / R. b may be any integer below R. */
-static inline void adx_mul_4(uint64_t r[4], const uint64_t a[4], const uint64_t b[4],
-                             const uint64_t p[6])
+static inline void adx_mul_4(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_4(r, a, b, p,
               ADX_SET_4("0(%[a])", "0(%[b])", ADX_T4_0) ADX_REDUCE_4(ADX_T4_0)
@@ -159,8 +158,7 @@ static inline void adx_mul_4(uint64_t r[4], const uint64_t a[4], const uint64_t 
                           ADX_NEW_4("0(%[a])", "24(%[b])", ADX_T4_3) ADX_REDUCE_4(ADX_T4_3));
 }
 
-static inline void adx_mul_6(uint64_t r[6], const uint64_t a[6], const uint64_t b[6],
-                             const uint64_t p[8])
+static inline void adx_mul_6(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_6(r, a, b, p,
               ADX_SET_6("0(%[a])", "0(%[b])", ADX_T6_0) ADX_REDUCE_6(ADX_T6_0)
@@ -179,8 +177,7 @@ static inline void adx_mul_6(uint64_t r[6], const uint64_t a[6], const uint64_t 
     first("0(%[a])", y0, t) ADX_ADD_6("48(%[a])", y1, t) ADX_REDUCE_6(t)
 
 /* r = (a[0] b[0] + a[1] b[1]) / R: two elements each, one after the other. */
-static inline void adx_dot_4(uint64_t r[4], const uint64_t a[8], const uint64_t b[8],
-                             const uint64_t p[6])
+static inline void adx_dot_4(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_4(r, a, b, p,
               ADX_PAIR_4(ADX_SET_4, "0(%[b])", "32(%[b])", ADX_T4_0)
@@ -189,8 +186,7 @@ static inline void adx_dot_4(uint64_t r[4], const uint64_t a[8], const uint64_t 
                           ADX_PAIR_4(ADX_NEW_4, "24(%[b])", "56(%[b])", ADX_T4_3));
 }
 
-static inline void adx_dot_6(uint64_t r[6], const uint64_t a[12], const uint64_t b[12],
-                             const uint64_t p[8])
+static inline void adx_dot_6(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_6(r, a, b, p,
               ADX_PAIR_6(ADX_SET_6, "0(%[b])", "48(%[b])", ADX_T6_0)
@@ -202,8 +198,7 @@ static inline void adx_dot_6(uint64_t r[6], const uint64_t a[12], const uint64_t
 }
 
 /* r = (a[0] b[1] + a[1] b[0]) / R. */
-static inline void adx_cross_4(uint64_t r[4], const uint64_t a[8], const uint64_t b[8],
-                               const uint64_t p[6])
+static inline void adx_cross_4(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_4(r, a, b, p,
               ADX_PAIR_4(ADX_SET_4, "32(%[b])", "0(%[b])", ADX_T4_0)
@@ -212,8 +207,7 @@ static inline void adx_cross_4(uint64_t r[4], const uint64_t a[8], const uint64_
                           ADX_PAIR_4(ADX_NEW_4, "56(%[b])", "24(%[b])", ADX_T4_3));
 }
 
-static inline void adx_cross_6(uint64_t r[6], const uint64_t a[12], const uint64_t b[12],
-                               const uint64_t p[8])
+static inline void adx_cross_6(uint64_t *r, const uint64_t *a, const uint64_t *b, const uint64_t *p)
 {
     ADX_RUN_6(r, a, b, p,
               ADX_PAIR_6(ADX_SET_6, "48(%[b])", "0(%[b])", ADX_T6_0)
