@@ -7,18 +7,17 @@
 
 static _Thread_local char message[1024];
 
-enum status fail(enum status st, const char *format, ...)
+void status_record(const char *format, ...)
 {
-    if (message[0] == '\0') {
-        int saved = errno;
-        va_list args;
-        va_start(args, format);
-        errno = saved;
-        vsnprintf(message, sizeof message, format, args);
-        va_end(args);
-        errno = saved;
-    }
-    return st;
+    if (message[0] != '\0')
+        return;
+    int saved = errno;
+    va_list args;
+    va_start(args, format);
+    errno = saved;
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    errno = saved;
 }
 
 const char *status_message(void)

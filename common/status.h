@@ -18,10 +18,13 @@ enum status {
 
 #define MUST_CHECK __attribute__((warn_unused_result))
 
-/* Records the message (printf-style; %m is errno's text) unless this thread already holds one, and
- * returns st. */
-enum status fail(enum status st, const char *format, ...)
-    __attribute__((format(printf, 2, 3))) MUST_CHECK;
+/* enum status fail(enum status st, const char *format, ...): records the message and returns st. A
+ * macro, so that compilers see that a failure is returned. */
+#define fail(st, ...) (status_record(__VA_ARGS__), (st))
+
+/* Records the message (printf-style; %m is errno's text) unless this thread already holds one.
+ * Leaves errno alone. */
+void status_record(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The recorded message, "" if none. Valid until the next fail or status_clear on this thread. */
 const char *status_message(void);

@@ -1,7 +1,5 @@
 #include "common/file/decimal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Digits are handled in groups of the largest power of ten that fits a limb. */
@@ -59,6 +57,18 @@ enum status decimal_parse(const char *text, uint8_t *out, size_t n, const char *
     return ST_OK;
 }
 
+/* Writes the digits of value, at least min of them; returns how many. */
+static size_t put_digits(char *text, uint64_t value, size_t min)
+{
+    char reversed[GROUP + 1];
+    size_t n = 0;
+    for (; value > 0 || n < min; value /= 10)
+        reversed[n++] = (char)('0' + value % 10);
+    for (size_t i = 0; i < n; i++)
+        text[i] = reversed[n - 1 - i];
+    return n;
+}
+
 size_t decimal_format(char *text, const uint8_t *a, size_t n)
 {
     CHECK(n > 0 && n % 8 == 0 && n <= DECIMAL_MAX_BYTES);
@@ -72,8 +82,9 @@ size_t decimal_format(char *text, const uint8_t *a, size_t n)
             used--;
     } while (used > 0);
 
-    size_t length = (size_t)sprintf(text, "%" PRIu64, groups[--count]);
+    size_t length = put_digits(text, groups[--count], 1);
     while (count > 0)
-        length += (size_t)sprintf(text + length, "%0*" PRIu64, (int)GROUP, groups[--count]);
+        length += put_digits(text + length, groups[--count], GROUP);
+    text[length] = '\0';
     return length;
 }

@@ -137,19 +137,27 @@ enum status file_map(struct file_map *out, const char *path)
     return st;
 }
 
+/* For munmap and madvise, which do not write but take no pointer to const. */
+static void *without_const(const void *p)
+{
+    void *address;
+    memcpy(&address, &p, sizeof address);
+    return address;
+}
+
 void file_unmap(struct file_map *map)
 {
     if (!map->data)
         return;
     guard_remove(map);
-    munmap((void *)(uintptr_t)map->data, map->size);
+    munmap(without_const(map->data), map->size);
     *map = (struct file_map){0};
 }
 
 void file_map_prefetch(const void *begin, size_t size)
 {
-    uintptr_t page = (uintptr_t)getpagesize() - 1;
-    uintptr_t first = (uintptr_t)begin & ~page;
+    size_t into_page = (uintptr_t)begin & ((uintptr_t)getpagesize() - 1);
+    const uint8_t *page = (const uint8_t *)begin - into_page;
     /* a hint: failure changes nothing */
-    (void)madvise((void *)first, (uintptr_t)begin + size - first, MADV_WILLNEED);
+    (void)madvise(without_const(page), into_page + size, MADV_WILLNEED);
 }

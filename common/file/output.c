@@ -68,13 +68,14 @@ static struct slot *slot_claim(void)
  * would give a regular file a second, independent position. */
 static int named_descriptor(const char *path)
 {
-    char rest;
-    int fd;
+    static const char prefix[] = "/dev/fd/";
     if (strcmp(path, "/dev/stdout") == 0)
         return STDOUT_FILENO;
-    if (sscanf(path, "/dev/fd/%9d%c", &fd, &rest) == 1 && fd >= 0)
-        return fd;
-    return -1;
+    if (strncmp(path, prefix, sizeof prefix - 1) != 0)
+        return -1;
+    const char *digits = path + sizeof prefix - 1;
+    size_t length = strspn(digits, "0123456789");
+    return length > 0 && length < 9 && digits[length] == '\0' ? (int)strtol(digits, NULL, 10) : -1;
 }
 
 /* Opens a target that cannot be renamed over. */

@@ -135,7 +135,7 @@ static enum status get(const struct document *d, const char *name, const json_t 
 
 static enum status get_string(const struct document *d, const char *name, const char **out)
 {
-    const json_t *json = NULL;
+    const json_t *json;
     enum status st = get(d, name, &json);
     if (st != ST_OK)
         return st;
@@ -148,7 +148,7 @@ static enum status get_string(const struct document *d, const char *name, const 
 static enum status get_point(const struct document *d, const char *name, size_t degree,
                              uint8_t *out)
 {
-    const json_t *json = NULL;
+    const json_t *json;
     enum status st = get(d, name, &json);
     if (st != ST_OK)
         return st;
@@ -158,7 +158,7 @@ static enum status get_point(const struct document *d, const char *name, size_t 
 
 static enum status check_protocol(const struct document *d)
 {
-    const char *protocol = NULL;
+    const char *protocol;
     if (!json_is_object(d->root))
         return fail(ST_INPUT, "%s: must be a JSON object", d->path);
     enum status st = get_string(d, "protocol", &protocol);
@@ -170,7 +170,7 @@ static enum status check_protocol(const struct document *d)
 
 static enum status get_curve(const struct document *d, const struct curve **out)
 {
-    const char *name = NULL;
+    const char *name;
     enum status st = get_string(d, "curve", &name);
     if (st != ST_OK)
         return st;
@@ -184,7 +184,7 @@ static enum status get_curve(const struct document *d, const struct curve **out)
 /* IC and nPublic, which must agree. Allocates vk->ic. */
 static enum status get_ic(const struct document *d, struct groth16_vkey *vk)
 {
-    const json_t *count = NULL, *ic = NULL;
+    const json_t *count, *ic;
     enum status st = get(d, "nPublic", &count);
     if (st == ST_OK)
         st = get(d, "IC", &ic);
@@ -251,7 +251,7 @@ static enum status read_proof(struct document *d, struct groth16_proof *proof)
 {
     enum status st = check_protocol(d);
     if (st == ST_OK && json_object_get(d->root, "curve")) {
-        const struct curve *named = NULL;
+        const struct curve *named;
         st = get_curve(d, &named);
         if (st == ST_OK && named->id != d->curve->id)
             return fail(ST_INPUT, "%s: is a proof on %s, but the verification key is on %s",

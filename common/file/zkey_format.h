@@ -22,6 +22,6 @@ enum { ZKEY_CIRCUIT_HASH = 64 };
 
 /* Bytes of the header for field sizes q and r: the two primes with their sizes, three counts, and
  * alpha1 beta1 delta1 in G1, beta2 gamma2 delta2 in G2. */
-#define ZKEY_HEADER_SIZE(q, r) (4 + (q) + 4 + (r) + 12 + 3 * 2 * (q) + 3 * 4 * (q))
+#define ZKEY_HEADER_SIZE(q, r) (4 + (q) + 4 + (r) + 12 + (size_t)3 * (2 + 4) * (q))
 
 #endif

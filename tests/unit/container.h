@@ -9,6 +9,10 @@
 
 #include "common/file/map.h"
 
+#ifndef PINION_TEST_DATA
+#define PINION_TEST_DATA "tests/data"
+#endif
+
 enum { CONTAINER_MAX = 16 };
 
 struct blob {

@@ -51,7 +51,7 @@ static void one_too_large(void **state)
         /* all end in 5 */
         char text[DECIMAL_MAX(DECIMAL_MAX_BYTES)];
         uint8_t value[DECIMAL_MAX_BYTES] = {7};
-        strcpy(text, maxima[i].text);
+        snprintf(text, sizeof text, "%s", maxima[i].text);
         text[strlen(text) - 1]++;
         assert_int_equal(parse(text, value, maxima[i].n), ST_INVALID);
         assert_non_null(strstr(status_message(), "thing"));
