@@ -1,0 +1,119 @@
+#include "tools/pinion/session.h"
+
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/curve.h"
+
+enum status session_begin(struct session *s, const struct compute_options *options)
+{
+    *s = (struct session){.quiet = options->quiet};
+    enum status st = curve_select_isa(options->cpu);
+    if (st == ST_OK)
+        st = pool_create(&s->pool, (unsigned)options->threads);
+    if (st == ST_OK)
+        progress_line_init(&s->line, !options->quiet);
+    return st;
+}
+
+void session_end(struct session *s)
+{
+    progress_line_fini(&s->line);
+    pool_destroy(s->pool);
+    *s = (struct session){0};
+}
+
+void session_warn(struct session *s, const char *format, ...)
+{
+    if (s->quiet)
+        return;
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    progress_line_fini(&s->line);
+    fprintf(stderr, "pinion: warning: %s\n", text);
+}
+
+enum status session_check_backend(const char *backend)
+{
+    if (strcmp(backend, "cuda") != 0)
+        return ST_OK;
+    return fail(ST_RESOURCE, "--backend cuda: built without CUDA; use --backend cpu or auto");
+}
+
+double session_clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+enum status session_print_json(json_t *value)
+{
+    if (!value)
+        return fail(ST_RESOURCE, "no memory for the result");
+    int error = json_dumpf(value, stdout, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    json_decref(value);
+    if (error || putchar('\n') == EOF || fflush(stdout) != 0)
+        return fail(ST_RESOURCE, "cannot write to standard output: %m");
+    return ST_OK;
+}
+
+json_t *session_stages_json(const struct groth16_timings *t)
+{
+    return json_pack("{s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f}", "check", t->check, "evaluate",
+                     t->evaluate, "ntt", t->ntt, "msm_h", t->msm_h, "msm_a", t->msm_a, "msm_b1",
+                     t->msm_b1, "msm_b2", t->msm_b2, "msm_c", t->msm_c, "assemble", t->assemble,
+                     "verify", t->verify);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    if (stat(a, &sa) == 0 && stat(b, &sb) == 0)
+        return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+    return strcmp(a, b) == 0;
+}
+
+static enum status check_writable(const char *path)
+{
+    struct stat s;
+    bool exists = stat(path, &s) == 0;
+    if (exists && S_ISDIR(s.st_mode))
+        return fail(ST_RESOURCE, "%s: is a directory; name a file", path);
+    if (exists && !S_ISREG(s.st_mode))
+        return ST_OK; /* a pipe or a device is written directly */
+    char *copy = strdup(path);
+    if (!copy)
+        return fail(ST_RESOURCE, "no memory");
+    const char *dir = dirname(copy);
+    enum status st = ST_OK;
+    if (access(dir, W_OK | X_OK) != 0)
+        st = fail(ST_RESOURCE, "%s: cannot create a file in %s: %m", path, dir);
+    free(copy);
+    return st;
+}
+
+enum status session_check_outputs(const char *const *inputs, const char *const *outputs)
+{
+    for (const char *const *out = outputs; *out; out++) {
+        for (const char *const *in = inputs; *in; in++)
+            if (same_file(*in, *out))
+                return fail(ST_USAGE, "%s: the output would overwrite the input %s", *out, *in);
+        for (const char *const *other = outputs; other < out; other++)
+            if (same_file(*other, *out))
+                return fail(ST_USAGE, "%s: two outputs need two names", *out);
+        enum status st = check_writable(*out);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
