@@ -1,5 +1,6 @@
 #include "common/status.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@ void status_record(const char *format, ...)
     errno = saved;
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    for (char *c = message; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = '?';
     errno = saved;
 }
 

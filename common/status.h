@@ -22,8 +22,9 @@ enum status {
  * macro, so that compilers see that a failure is returned. */
 #define fail(st, ...) (status_record(__VA_ARGS__), (st))
 
-/* Records the message (printf-style; %m is errno's text) unless this thread already holds one.
- * Leaves errno alone. */
+/* Records the message (printf-style; %m is errno's text) unless this thread already holds one. What
+ * a file or a user put into it cannot break the line or steer a terminal: control characters become
+ * '?'. Leaves errno alone. */
 void status_record(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The recorded message, "" if none. Valid until the next fail or status_clear on this thread. */

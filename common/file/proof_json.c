@@ -1,8 +1,6 @@
 #include "common/file/proof_json.h"
 
-#include <ctype.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +41,6 @@ static enum status load(const struct file_map *text, size_t max_size, json_t **o
     }
     if (json_error_code(&error) == json_error_out_of_memory)
         return fail(ST_RESOURCE, "%s: no memory", text->path);
-    /* the reason quotes the file: keep the message on one line of plain text */
-    for (char *c = error.text; *c; c++)
-        if (!isprint((unsigned char)*c))
-            *c = '?';
     return fail(ST_INPUT, "%s: line %d, column %d: %s", text->path, error.line, error.column,
                 error.text);
 }
