@@ -2,8 +2,6 @@
 #ifndef PINION_FILE_PRIME_H
 #define PINION_FILE_PRIME_H
 
-#include <string.h>
-
 #include "common/curve.h"
 #include "common/file/sections.h"
 
@@ -12,13 +10,16 @@
 enum status prime_read(const struct curve **out, const char *path, unsigned section,
                        const uint8_t *at, uint64_t left) MUST_CHECK;
 
-/* Whether the scalar a is below the group order: curve_below, but fast unless a shares the order's
- * top limb. */
+/* Whether the scalar a is below the group order: curve_below a limb at a time, inline, for the
+ * scans that look at every value of a file. */
 static inline bool prime_is_canonical(const struct curve *curve, const uint8_t *a)
 {
-    size_t top = curve->fr_bytes - 8;
-    uint64_t high = section_u64(a + top), limit = section_u64(curve->fr_modulus + top);
-    return high < limit || (high == limit && curve_below(a, curve->fr_modulus, curve->fr_bytes));
+    for (size_t i = curve->fr_bytes; i >= 8; i -= 8) {
+        uint64_t limb = section_u64(a + i - 8), limit = section_u64(curve->fr_modulus + i - 8);
+        if (limb != limit)
+            return limb < limit;
+    }
+    return false;
 }
 
 #endif

@@ -6,7 +6,7 @@
  * integer that does not fit the field's bytes, and for (0, 0), which is no point but would read as
  * infinity. Integers that fit but are not below the modulus are passed on: verify refuses them.
  * Members that nobody needs, vk_alphabeta_12 among them, are ignored. Files over JSON_MAX_SIZE are
- * refused; a proof has at most PROOF_JSON_MAX_SIZE. */
+ * refused, proofs over PROOF_JSON_MAX_SIZE: reading takes up to 40 bytes of memory for a byte. */
 #ifndef PINION_FILE_PROOF_JSON_H
 #define PINION_FILE_PROOF_JSON_H
 
