@@ -225,11 +225,19 @@ def emit_curve(prefix, title, family, x, p, r, b, xi0, twist, g1, g2, gen):
     # xi^(i (p-1)/6), i = 1..5: what the p-power Frobenius multiplies w^i with
     for i in range(1, 6):
         fq.mont2("FROBENIUS_%d" % i, xi.pow(i * (p - 1) // 6))
-    # a primitive cube root of unity, for the endomorphism (x, y) -> (beta x, y)
+    # the endomorphism psi = untwist, p-power Frobenius, twist: (x, y) -> (PSI_X conj x, PSI_Y conj y)
+    psi = [xi.pow(i * (p - 1) // 6) for i in (2, 3)]
+    for name, v in zip(("PSI_X", "PSI_Y"), psi):
+        fq.mont2(name, v if twist == "D" else v.inv())
+    # the endomorphism phi: (x, y) -> (CUBE_ROOT x, y); for BLS12 the root for which it is -x^2 on G1
     g = 2
     while pow(g, (p - 1) // 3, p) == 1:
         g += 1
-    fq.mont("CUBE_ROOT", pow(g, (p - 1) // 3, p))
+    beta = pow(g, (p - 1) // 3, p)
+    if family == "BLS12" and ec_mul(P, -x * x % r)[0] != Fq2(p, beta) * P[0]:
+        beta = beta * beta % p
+        assert ec_mul(P, -x * x % r) == (Fq2(p, beta) * P[0], P[1])
+    fq.mont("CUBE_ROOT", beta)
 
 
 def find_toy(p, r, twist):

@@ -123,22 +123,23 @@
 
 /* Runs the body and stores what it finishes with. The operands are declared by a clobber: named one
  * by one they would take registers, and all 13 that a frame pointer and a base pointer leave are in
- * use. */
+ * use. Volatile, since gcc 12 otherwise merges two statements on the same addresses in spite of the
+ * clobber. */
 #define ADX_RUN_4(r, a, b, p, body)                                                                \
     do {                                                                                           \
         uint64_t t0_, t1_, t2_, t3_, t4_, lo_, hi_, d_;                                            \
-        __asm__(body ADX_FINISH_4                                                                  \
-                : [t0] "=&r"(t0_), [t1] "=&r"(t1_), [t2] "=&r"(t2_), [t3] "=&r"(t3_),              \
-                  [t4] "=&r"(t4_), [lo] "=&r"(lo_), [hi] "=&r"(hi_), "=&d"(d_)                     \
-                : [a] "r"(a), [b] "r"(b), [p] "r"(p)                                               \
-                : "cc", "memory");                                                                 \
+        __asm__ volatile(body ADX_FINISH_4                                                         \
+                         : [t0] "=&r"(t0_), [t1] "=&r"(t1_), [t2] "=&r"(t2_), [t3] "=&r"(t3_),     \
+                           [t4] "=&r"(t4_), [lo] "=&r"(lo_), [hi] "=&r"(hi_), "=&d"(d_)            \
+                         : [a] "r"(a), [b] "r"(b), [p] "r"(p)                                      \
+                         : "cc", "memory");                                                        \
         (r)[0] = lo_, (r)[1] = hi_, (r)[2] = d_, (r)[3] = t3_;                                     \
     } while (0)
 #define ADX_RUN_6(r, a, b, p, body)                                                                \
     do {                                                                                           \
         uint64_t t0_, t1_, t2_, t3_, t4_, t5_, t6_, lo_, hi_, d_;                                  \
         uint64_t a_ = (uint64_t)(uintptr_t)(a), b_ = (uint64_t)(uintptr_t)(b);                     \
-        __asm__(                                                                                   \
+        __asm__ volatile(                                                                          \
             body ADX_FINISH_6                                                                      \
             : [t0] "=&r"(t0_), [t1] "=&r"(t1_), [t2] "=&r"(t2_), [t3] "=&r"(t3_), [t4] "=&r"(t4_), \
               [t5] "=&r"(t5_), [t6] "=&r"(t6_), [lo] "=&r"(lo_), [hi] "=&r"(hi_),                  \

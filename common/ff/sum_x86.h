@@ -79,8 +79,8 @@
     SUM_OP("adc", "%[a]", "%[s4]")                                                                 \
     SUM_OP("adc", "%[b]", "%[s5]")
 
-/* The scratch registers have no more than these names: an array of outputs would be stored by
- * vector and the next operation could not be forwarded from that store. */
+/* Scalars, not arrays: the results would be stored by vector and the next operation's loads could
+ * not be forwarded from that. Volatile and the clobber: see mul_adx.h. */
 #define SUM_REGISTERS_4                                                                            \
     [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3), [x0] "=&r"(x0),                \
         [x1] "=&r"(x1), [x2] "=&r"(x2), [x3] "=&r"(x3)
@@ -89,14 +89,16 @@
 #define SUM_RUN_4(r, a, b, p, out, body)                                                           \
     do {                                                                                           \
         uint64_t s0, s1, s2, s3, x0, x1, x2, x3;                                                   \
-        __asm__(body:SUM_REGISTERS_4 : [a] "r"(a), [b] "r"(b), [p] "r"(p) : "cc", "memory");       \
+        __asm__ volatile(body:SUM_REGISTERS_4                                                      \
+                         : [a] "r"(a), [b] "r"(b), [p] "r"(p)                                      \
+                         : "cc", "memory");                                                        \
         (r)[0] = out##0, (r)[1] = out##1, (r)[2] = out##2, (r)[3] = out##3;                        \
     } while (0)
 #define SUM_RUN_6(r, a, b, p, out, out4, out5, body)                                               \
     do {                                                                                           \
         uint64_t s0, s1, s2, s3, s4, s5, x0, x1, x2, x3;                                           \
         uint64_t a_ = (uint64_t)(uintptr_t)(a), b_ = (uint64_t)(uintptr_t)(b);                     \
-        __asm__(body:SUM_REGISTERS_6 : [p] "r"(p) : "cc", "memory");                               \
+        __asm__ volatile(body:SUM_REGISTERS_6 : [p] "r"(p) : "cc", "memory");                      \
         (r)[0] = out##0, (r)[1] = out##1, (r)[2] = out##2, (r)[3] = out##3;                        \
         (r)[4] = out4, (r)[5] = out5;                                                              \
     } while (0)
