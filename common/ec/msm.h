@@ -19,31 +19,34 @@
 #define msm_g2 CURVE_SYMBOL(msm_g2)
 #define msm_g1_scratch CURVE_SYMBOL(msm_g1_scratch)
 #define msm_g2_scratch CURVE_SYMBOL(msm_g2_scratch)
-#define msm_g1_window CURVE_SYMBOL(msm_g1_window)
-#define msm_g2_window CURVE_SYMBOL(msm_g2_window)
 
-/* r = sum of scalars[i] * bases[i], i < n.
+/* Terms at most. */
+#define MSM_MAX_TERMS ((size_t)1 << 31)
+
+/* r = sum of scalars[i] * bases[i], i < n <= MSM_MAX_TERMS.
  *
- * bases    n stored affine points (group.inc: Montgomery x, y; g1_bytes each), any alignment.
- * Infinity, repetitions and inverses are ordinary. A point that is not on the curve, or has
- * coordinates >= q, gives an unspecified r but stays in bounds and terminates. scalars  n canonical
- * integers below the group order, FR_BYTES little-endian bytes each, any alignment. The caller has
- *          checked them; a larger one gives an unspecified r.
- * scratch  at least msm_g1_scratch(n, pool) bytes, 64-byte aligned, any content, owned by the
- * caller.
+ * bases    n stored affine points (group.inc: Montgomery x, y; g1_bytes each) of order r, any
+ *          alignment. Infinity, repetitions and inverses are ordinary. Anything else (not on the
+ *          curve, not in the subgroup, coordinates >= q) gives an unspecified reduced r, but stays
+ * in bounds and terminates. scalars  n canonical integers below the group order, FR_BYTES
+ * little-endian bytes each, any alignment. The caller has checked them; a larger one gives an
+ * unspecified r. scratch  at least msm_g1_scratch(n, pool) bytes, 64-byte aligned, any content,
+ * owned by the caller.
  */
 void msm_g1(g1 *r, const uint8_t *bases, const uint8_t *scalars, size_t n, void *scratch,
             struct pool *pool);
 void msm_g2(g2 *r, const uint8_t *bases, const uint8_t *scalars, size_t n, void *scratch,
             struct pool *pool);
 
-/* Bytes of scratch for n points on this pool. Monotone in n. At most 40 * n + a constant per thread
- * (4 MiB) for either group. */
+/* Bytes of scratch for n points on this pool. Monotone in n. At most MSM_SCRATCH_TERM * n +
+ * MSM_SCRATCH_FIXED + MSM_SCRATCH_THREAD * threads for either group. */
 size_t msm_g1_scratch(size_t n, const struct pool *pool);
 size_t msm_g2_scratch(size_t n, const struct pool *pool);
 
-/* Window width in bits for n points. */
-unsigned msm_g1_window(size_t n);
-unsigned msm_g2_window(size_t n);
+enum {
+    MSM_SCRATCH_TERM = 48,
+    MSM_SCRATCH_FIXED = 24 << 20,
+    MSM_SCRATCH_THREAD = 1 << 20,
+};
 
 #endif
