@@ -78,9 +78,13 @@ static void stop_workers(struct pool *pool, unsigned started)
 
 static enum status start_workers(struct pool *pool)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
+    sigset_t others, old;
+    sigfillset(&others);
+    /* what the thread itself causes must reach its handler: a mapped file may become shorter */
+    const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        sigdelset(&others, own[i]);
+    pthread_sigmask(SIG_SETMASK, &others, &old);
     unsigned started = 0;
     int error = 0;
     while (started < pool->threads - 1 && !error) {

@@ -16,7 +16,8 @@ struct pool;
  * (v2; v1's cpu.cfs_quota_us), rounded up; at least 1. */
 unsigned pool_available_threads(void);
 
-/* threads = 0 means pool_available_threads(). Fails with ST_RESOURCE. Workers block all signals. */
+/* threads = 0 means pool_available_threads(). Fails with ST_RESOURCE. Workers block all
+ * signals but those that they cause themselves, such as SIGBUS. */
 enum status pool_create(struct pool **out, unsigned threads) MUST_CHECK;
 void pool_destroy(struct pool *pool);
 

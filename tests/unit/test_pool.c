@@ -1,6 +1,8 @@
 /* Every task of a loop runs exactly once, on threads that the pool has, loop after loop. */
 #include "tests/unit/test.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -45,6 +47,29 @@ static void runs_each_once(void **state)
     }
 }
 
+/* Both threads meet in the barrier, so the worker runs one of the two tasks. */
+static void look_at_signals(void *arg, size_t i, unsigned thread)
+{
+    (void)i;
+    sigset_t blocked;
+    pthread_barrier_wait(arg);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    assert_int_equal(sigismember(&blocked, SIGBUS), 0);
+    assert_int_equal(sigismember(&blocked, SIGINT), thread != 0);
+}
+
+static void workers_leave_signals_to_main(void **state)
+{
+    (void)state;
+    struct pool *pool;
+    pthread_barrier_t both;
+    assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
+    assert_int_equal(pool_create(&pool, 2), ST_OK);
+    pool_run(pool, 2, look_at_signals, &both);
+    pool_destroy(pool);
+    pthread_barrier_destroy(&both);
+}
+
 static void chunks_cover(void **state)
 {
     (void)state;
@@ -66,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_each_once),
+        cmocka_unit_test(workers_leave_signals_to_main),
         cmocka_unit_test(chunks_cover),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
