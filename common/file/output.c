@@ -37,13 +37,7 @@ struct output {
 
 static enum status fail_errno(const char *path, const char *what)
 {
-    static const int of_the_path[] = {ENOENT,       ENOTDIR, EACCES, EPERM, EISDIR, ELOOP,
-                                      ENAMETOOLONG, EROFS,   EEXIST, ENXIO, EBUSY};
-    enum status st = ST_RESOURCE;
-    for (size_t i = 0; i < sizeof of_the_path / sizeof of_the_path[0]; i++)
-        if (errno == of_the_path[i])
-            st = ST_INPUT;
-    return fail(st, "%s: %s: %m", path, what);
+    return fail(ST_RESOURCE, "%s: %s: %m", path, what);
 }
 
 static void slot_free(struct slot *slot)
@@ -85,7 +79,7 @@ static enum status open_directly(struct output *o)
     int fd = named >= 0 ? fcntl(named, F_DUPFD_CLOEXEC, 3)
                         : open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return fail(ST_INPUT, "%s: cannot open for writing: %m", o->path);
+        return fail(ST_RESOURCE, "%s: cannot open for writing: %m", o->path);
     o->stream = fdopen(fd, "w");
     if (!o->stream) {
         close(fd);
@@ -101,9 +95,9 @@ static enum status resolve_new(const char *path, char target[PATH_MAX])
     struct stat st;
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof copy || path[length - 1] == '/')
-        return fail(ST_INPUT, "\"%s\": not the name of a file", path);
+        return fail(ST_RESOURCE, "\"%s\": not the name of a file", path);
     if (lstat(path, &st) == 0)
-        return fail(ST_INPUT, "%s: is a symbolic link to nothing", path);
+        return fail(ST_RESOURCE, "%s: is a symbolic link to nothing", path);
     memcpy(copy, path, length + 1);
     if (!realpath(dirname(copy), directory))
         return fail_errno(path, "cannot create");
@@ -111,7 +105,7 @@ static enum status resolve_new(const char *path, char target[PATH_MAX])
     int n = snprintf(target, PATH_MAX, "%s/%s", strcmp(directory, "/") == 0 ? "" : directory,
                      slash ? slash + 1 : path);
     if (n < 0 || n >= PATH_MAX)
-        return fail(ST_INPUT, "%s: the path is too long", path);
+        return fail(ST_RESOURCE, "%s: the path is too long", path);
     return ST_OK;
 }
 
@@ -126,7 +120,7 @@ static enum status resolve(struct output *o)
         return errno == ENOENT ? resolve_new(o->path, o->target)
                                : fail_errno(o->path, "cannot create");
     if (S_ISDIR(st.st_mode))
-        return fail(ST_INPUT, "%s: is a directory", o->path);
+        return fail(ST_RESOURCE, "%s: is a directory", o->path);
     if (S_ISREG(st.st_mode) && !realpath(o->path, o->target))
         return fail_errno(o->path, "cannot resolve");
     return ST_OK;
@@ -141,7 +135,7 @@ static enum status name_temporary(const struct output *o, char path[PATH_MAX])
     int n = snprintf(path, PATH_MAX, "%.*s/.pinion-%016" PRIx64 ".tmp", (int)directory, o->target,
                      random);
     if (n < 0 || n >= PATH_MAX)
-        return fail(ST_INPUT, "%s: the path is too long", o->path);
+        return fail(ST_RESOURCE, "%s: the path is too long", o->path);
     return ST_OK;
 }
 

@@ -6,8 +6,8 @@
  * are removed on failure and on SIGINT, SIGTERM and SIGHUP (output_guard, from main). At most
  * OUTPUT_MAX_OPEN at the same time. Any thread may call; one thread at a time for one output.
  *
- * Failures name the path. ST_INPUT: its directory does not exist, it may not be written, it is a
- * directory or a dangling link. ST_RESOURCE: the disk is full or fails, no memory. */
+ * Failures name the path. ST_RESOURCE: its directory does not exist, it may not be written, it is a
+ * directory or a dangling link, the disk is full or fails, no memory. */
 #ifndef PINION_FILE_OUTPUT_H
 #define PINION_FILE_OUTPUT_H
 

@@ -69,15 +69,15 @@ static void refuses_bad_paths(void **state)
     const char *dangling = scratch_path(state, "dangling");
     const char *nowhere = scratch_path(state, "nowhere/file");
     assert_int_equal(symlink("nothing", dangling), 0);
-    assert_fails(output_write(nowhere, "text"), ST_INPUT, nowhere);
-    assert_fails(output_write(*state, "text"), ST_INPUT, *state);
-    assert_fails(output_write(dangling, "text"), ST_INPUT, dangling);
-    assert_fails(output_write("", "text"), ST_INPUT, "");
+    assert_fails(output_write(nowhere, "text"), ST_RESOURCE, nowhere);
+    assert_fails(output_write(*state, "text"), ST_RESOURCE, *state);
+    assert_fails(output_write(dangling, "text"), ST_RESOURCE, dangling);
+    assert_fails(output_write("", "text"), ST_RESOURCE, "");
     char slash[4200];
     snprintf(slash, sizeof slash, "%s/new/", (const char *)*state);
-    assert_fails(output_write(slash, "text"), ST_INPUT, slash);
+    assert_fails(output_write(slash, "text"), ST_RESOURCE, slash);
     snprintf(slash, sizeof slash, "%s/%0300d", (const char *)*state, 7);
-    assert_fails(output_write(slash, "text"), ST_INPUT, slash);
+    assert_fails(output_write(slash, "text"), ST_RESOURCE, slash);
     assert_int_equal(scratch_count(state), 1);
 }
 
@@ -173,7 +173,7 @@ static void pair_is_all_or_nothing(void **state)
         if (existing)
             scratch_write(a, "old", 3);
         assert_int_equal(mkdir(b, 0700), 0);
-        assert_fails(output_write_pair(a, "new", b, "new"), ST_INPUT, b);
+        assert_fails(output_write_pair(a, "new", b, "new"), ST_RESOURCE, b);
         assert_int_equal(scratch_count(state), files);
         assert_int_equal(rmdir(b), 0);
 
@@ -181,7 +181,7 @@ static void pair_is_all_or_nothing(void **state)
         assert_int_equal(output_open(&out_a, a), ST_OK);
         assert_int_equal(output_open(&out_b, b), ST_OK);
         assert_int_equal(mkdir(b, 0700), 0);
-        assert_fails(output_commit_pair(out_a, out_b), ST_INPUT, b);
+        assert_fails(output_commit_pair(out_a, out_b), ST_RESOURCE, b);
         assert_int_equal(scratch_count(state), files);
         assert_int_equal(scratch_holds(a, "old"), existing);
         assert_int_equal(rmdir(b), 0);
