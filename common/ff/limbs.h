@@ -33,6 +33,14 @@ static inline uint64_t limb_mask(unsigned char bit)
     return mask;
 }
 
+/* The length in bits of an integer of n limbs; 0 for zero. */
+static inline size_t limbs_bits(const uint64_t *l, size_t n)
+{
+    while (n > 0 && l[n - 1] == 0)
+        n--;
+    return n == 0 ? 0 : 64 * n - (size_t)__builtin_clzll(l[n - 1]);
+}
+
 /* n limbs from or to 8 * n little-endian bytes of any alignment. */
 static inline void limbs_load(uint64_t *l, const uint8_t *bytes, size_t n)
 {
