@@ -37,6 +37,14 @@ static inline void fq2_double(fq2 *r, const fq2 *a)
     fq2_add(r, a, a);
 }
 
+/* r = 3 a. */
+static inline void fq2_triple(fq2 *r, const fq2 *a)
+{
+    fq2 t;
+    fq2_double(&t, a);
+    fq2_add(r, &t, a);
+}
+
 static inline void fq2_sub(fq2 *r, const fq2 *a, const fq2 *b)
 {
     fq_sub(&r->c0, &a->c0, &b->c0);
