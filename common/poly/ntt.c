@@ -302,6 +302,19 @@ static void table_task(void *arg, size_t chunk, unsigned thread)
             fr_mul(&table->t[first + m + i], &table->t[first + i], &table->bit[__builtin_ctzll(m)]);
 }
 
+static void build_table(const struct ntt_domain *d, fr *table, struct pool *pool)
+{
+    fr bit[FR_TWO_ADICITY] = {{{0}}}; /* bit b of the index is worth root^(n / 2^(b + 2)) */
+    fr power = d->root;
+    for (unsigned b = d->log2n; b-- > 1;) {
+        bit[b - 1] = power;
+        fr_sqr(&power, &power);
+    }
+    struct table t = {table, ntt_table_elements(d->log2n), bit};
+    size_t chunks = (t.n + (1 << TABLE_CHUNK) - 1) >> TABLE_CHUNK;
+    pool_run(pool, chunks, table_task, &t);
+}
+
 enum status ntt_domain_init(struct ntt_domain *d, unsigned log2n, enum ntt_root root, fr *table,
                             struct pool *pool)
 {
@@ -317,14 +330,7 @@ enum status ntt_domain_init(struct ntt_domain *d, unsigned log2n, enum ntt_root 
     fr_from_u64(&d->n_inv, d->n);
     fr_inv(&d->n_inv, &d->n_inv);
 
-    fr bit[FR_TWO_ADICITY] = {{{0}}}; /* bit b of the index is worth root^(n / 2^(b + 2)) */
-    fr power = d->root;
-    for (unsigned b = log2n; b-- > 1;) {
-        bit[b - 1] = power;
-        fr_sqr(&power, &power);
-    }
-    struct table t = {table, ntt_table_elements(log2n), bit};
-    size_t chunks = (t.n + (1 << TABLE_CHUNK) - 1) >> TABLE_CHUNK;
-    pool_run(pool, chunks, table_task, &t);
+    if (table)
+        build_table(d, table, pool);
     return ST_OK;
 }

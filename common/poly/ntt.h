@@ -42,8 +42,8 @@ static inline size_t ntt_table_elements(unsigned log2n)
     return log2n ? (size_t)1 << (log2n - 1) : 1;
 }
 
-/* table: ntt_table_elements(log2n) elements, owned by the caller, in use as long as d. ST_INPUT if
- * log2n > FR_TWO_ADICITY. */
+/* table: ntt_table_elements(log2n) elements, owned by the caller, in use as long as d; NULL for a
+ * domain that is not transformed on. ST_INPUT if log2n > FR_TWO_ADICITY. */
 enum status ntt_domain_init(struct ntt_domain *d, unsigned log2n, enum ntt_root root, fr *table,
                             struct pool *pool) MUST_CHECK;
 
