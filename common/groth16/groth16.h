@@ -1,8 +1,8 @@
 /* Groth16 for any curve: prove, verify. Jens Groth, "On the size of pairing-based non-interactive
  * arguments" (2016).
  *
- * Everything is in memory here; files are common/file. Allocates what it needs before it starts
- * working, nothing after. */
+ * Everything is in memory here; files are common/file. Proving allocates what it needs before it
+ * starts; the verification that follows allocates only when proving has freed all. */
 #ifndef PINION_GROTH16_GROTH16_H
 #define PINION_GROTH16_GROTH16_H
 

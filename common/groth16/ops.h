@@ -9,9 +9,7 @@
 #include "common/groth16/key.h"
 #include "common/pool.h"
 
-/* Called between the stages of long work with a short name, e.g. "msm b2"; done of total steps. May
- * be NULL. */
-struct progress;
+struct progress; /* common/progress.h; may be NULL wherever it is passed */
 
 struct groth16_setup_secrets; /* setup.h */
 struct groth16_setup_output;
@@ -19,9 +17,9 @@ struct groth16_setup_output;
 enum msm_group { MSM_G1, MSM_G2 };
 
 struct curve_ops {
-    /* The six header points: on the curve, alpha, beta, gamma, delta not at infinity; with
-     * all_points every point of the key on the curve and in the subgroup. ST_INPUT names path,
-     * section and index. */
+    /* A key that prove can work on: sizes, and the six header points: on the curve, alpha, beta,
+     * gamma, delta not at infinity; with all_points every point of the key on the curve and in the
+     * subgroup. ST_INPUT names path, section and index. */
     enum status (*key_check)(const struct groth16_key *key, bool all_points, struct pool *pool,
                              struct progress *progress) MUST_CHECK;
 
@@ -41,17 +39,21 @@ struct curve_ops {
                          struct progress *progress, struct groth16_timings *timings,
                          struct groth16_proof *out) MUST_CHECK;
 
-    /* vk of a key: converts points; allocates vk->ic. */
+    /* vk of a key: converts points; allocates vk->ic. ST_INPUT if a coordinate is not below the
+     * prime; nothing else about the points is checked. */
     enum status (*vkey)(const struct groth16_key *key, struct groth16_vkey *out) MUST_CHECK;
 
     /* publics: n_public canonical values of fr_bytes each. ST_OK if the proof is valid. ST_INVALID
      * with the reason if not: value out of range, point off the curve or out of the subgroup,
-     * pairing. */
+     * alpha, beta, gamma or delta at infinity, pairing. ST_RESOURCE without verify_memory. */
     enum status (*verify)(const struct groth16_vkey *vk, const uint8_t *publics,
                           const struct groth16_proof *proof) MUST_CHECK;
 
-    /* e(alpha, beta) as snarkjs' vk_alphabeta_12: 12 canonical coordinates of fq_bytes, order
-     * [c0|c1 of w][v^0..v^2][u^0..u^1]. */
+    /* Upper bound of the bytes that verify allocates. */
+    size_t (*verify_memory)(uint32_t n_public);
+
+    /* e(alpha, beta), for sound points, as snarkjs' vk_alphabeta_12: 12 canonical coordinates of
+     * fq_bytes, order [c0|c1 of w][v^0..v^2][u^0..u^1]. */
     void (*alphabeta)(const struct groth16_vkey *vk, uint8_t *out);
 
     /* A proving key from known randomness; see setup.h. */
@@ -59,12 +61,16 @@ struct curve_ops {
                          struct pool *pool, struct progress *progress,
                          struct groth16_setup_output *out) MUST_CHECK;
 
+    /* See groth16_setup_known_secrets. */
+    void (*known_secrets)(uint64_t domain, struct groth16_setup_secrets *out);
+
     /* The first constraint of the r1cs that w does not satisfy; UINT64_MAX if none. w: n_vars
      * canonical values. */
     uint64_t (*first_unsatisfied)(const struct r1cs *r1cs, const uint8_t *w, struct pool *pool);
 
     /* For benchmarks and tests. msm: r is a stored affine point. points: writes n distinct stored
-     * points, i-th (i + 1) G. ntt: n = 2^log2n elements in place, there and back. */
+     * points, i-th (i + 1) G. ntt: n = 2^log2n Montgomery elements in place; inverse leaves
+     * bit-reversed order, forward takes it, so that one after the other gives the input back. */
     enum status (*msm)(enum msm_group group, const uint8_t *bases, const uint8_t *scalars, size_t n,
                        struct pool *pool, uint8_t *r) MUST_CHECK;
     enum status (*points)(enum msm_group group, size_t n, struct pool *pool,

@@ -1,0 +1,15 @@
+/* Wall time for the timings of stages. */
+#ifndef PINION_GROTH16_CLOCK_H
+#define PINION_GROTH16_CLOCK_H
+
+#include <time.h>
+
+/* Milliseconds since some fixed moment. */
+static inline double clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+#endif
