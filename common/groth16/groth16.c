@@ -16,7 +16,7 @@ static size_t round_up(size_t n)
 
 /* All memory of one proof, in one block: a, b, workspace. */
 struct memory {
-    void *a, *b, *workspace;
+    uint8_t *a, *b, *workspace;
 };
 
 static size_t vector_bytes(const struct groth16_key *key)
@@ -33,11 +33,12 @@ static enum status memory_init(struct memory *m, const struct groth16_key *key,
                                const struct pool *pool)
 {
     size_t size = memory_bytes(key, pool), vector = vector_bytes(key);
-    uint8_t *block = aligned_alloc(ALIGNMENT, size);
-    if (!block)
+    m->a = aligned_alloc(ALIGNMENT, size);
+    if (!m->a)
         return fail(ST_RESOURCE, "%s: no memory to prove: %zu MiB are needed", key->path,
                     (size >> 20) + 1);
-    *m = (struct memory){block, block + vector, block + 2 * vector};
+    m->b = m->a + vector;
+    m->workspace = m->b + vector;
     return ST_OK;
 }
 

@@ -76,7 +76,7 @@ static enum status factor_from_hex(uint8_t *out, const struct curve *curve, cons
 enum status groth16_randomness_from_hex(struct groth16_randomness *out, const struct curve *curve,
                                         const char *hex)
 {
-    struct groth16_randomness rs;
+    struct groth16_randomness rs = {{0}, {0}};
     size_t n = strlen(hex);
     if (n != (size_t)2 * SEED_DIGITS)
         return fail(ST_USAGE, "--seed: %d hexadecimal digits are needed (r, then s), not %zu",
