@@ -22,7 +22,7 @@ heading "Build (a few minutes)"
 cmake --preset release -DPINION_TESTS=OFF -DPINION_WERROR=OFF >/dev/null
 cmake --build --preset release -j "$(nproc)" --target pinion
 mkdir -p "$out"
-pinion=build/tools/pinion/pinion
+pinion=build/bin/pinion
 
 heading "Development keys for $circuit (x^3 + x + 5 = y)"
 run $pinion setup --insecure $circuit/cubic.r1cs $out/cubic.zkey

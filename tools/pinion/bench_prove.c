@@ -163,13 +163,10 @@ enum status bench_prove(const struct bench_job *job, struct bench_result *out)
 {
     struct circuit circuit;
     struct groth16_setup_output setup = {0};
-    struct groth16_setup_secrets secrets;
     enum status st = make_circuit(job, &circuit);
-    if (st == ST_OK) {
-        groth16_setup_known_secrets(job->curve, UINT64_C(1) << job->log2, &secrets);
-        st = job->curve->ops->setup(&circuit.r1cs, &secrets, job->session->pool,
-                                    &job->session->line.progress, &setup);
-    }
+    if (st == ST_OK)
+        st = groth16_setup_insecure(&circuit.r1cs, job->session->pool, &job->session->line.progress,
+                                    &setup);
     if (st == ST_OK)
         st = measure(job, &setup.key, circuit.witness, out);
     groth16_setup_output_fini(&setup);

@@ -42,8 +42,8 @@ void command_help(const struct command *command)
         print_program();
         return;
     }
-    printf("usage: pinion %s [OPTION]... %s\n\n%s\nOptions:\n", command->name, command->operands,
-           command->about);
+    printf("usage: pinion %s [OPTION]...%s%s\n\n%s\nOptions:\n", command->name,
+           command->operands[0] ? " " : "", command->operands, command->about);
     for (const struct option_spec *o = command->options; o->name; o++)
         print_option(o->name, o->value, o->help);
     print_option("help", NULL, "this text");

@@ -74,8 +74,8 @@ static void report(enum status st, const struct command *command)
     if (st != ST_USAGE)
         return;
     if (command)
-        fprintf(stderr, "usage: pinion %s [OPTION]... %s (more: pinion help %s)\n", command->name,
-                command->operands, command->name);
+        fprintf(stderr, "usage: pinion %s [OPTION]...%s%s (more: pinion help %s)\n", command->name,
+                command->operands[0] ? " " : "", command->operands, command->name);
     else
         fprintf(stderr, "usage: pinion COMMAND [OPTION]... [OPERAND]... (more: pinion help)\n");
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REDRAW_MS = 100, APPEAR_MS = 1000 };
+enum { REDRAW_MS = 200, APPEAR_MS = 1000 };
 
 static const char erase[] = "\r\033[K";
 
@@ -78,7 +78,7 @@ static bool terminal(void)
     return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
-/* Workers and the ticker leave signals to the main thread. */
+/* The ticker leaves signals to the main thread. */
 static bool start(struct progress_line *line)
 {
     sigset_t all, old;
