@@ -25,8 +25,8 @@ VALUE_BYTES = 32
 def measured(command):
     """Runs it; (wall seconds, peak resident bytes)."""
     start = time.monotonic()
-    pid = os.posix_spawnp(command[0], command, os.environ,
-                          file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+    quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
+    pid = os.posix_spawnp(command[0], command, os.environ, file_actions=quiet)
     _, status, usage = os.wait4(pid, 0)
     wall = time.monotonic() - start
     if os.waitstatus_to_exitcode(status) != 0:
@@ -41,7 +41,8 @@ class Circuit:
             self.base + suffix for suffix in (".r1cs", ".wtns", ".zkey", ".vkey.json"))
         if not os.path.exists(self.zkey):
             self.write(args)
-            subprocess.run([args.pinion, "setup", "--insecure", self.r1cs, self.zkey], check=True)
+            subprocess.run([args.pinion, "setup", "--insecure", self.r1cs, self.zkey], check=True,
+                           stderr=subprocess.DEVNULL)
         subprocess.run([args.pinion, "vkey", self.zkey, self.vkey], check=True)
         seen = subprocess.run([args.pinion, "inspect", "--json", self.zkey], check=True,
                               capture_output=True)

@@ -42,11 +42,20 @@ export function random(seed) {
     return { word, next: (n) => Number(word() % BigInt(n)) };
 }
 
-/** A field element: zero, one, minus one, small or anything. */
-function element(curve, rng) {
-    const any = [0n, 1n, curve.r - 1n, rng.word() % 100n];
-    const pick = rng.next(6);
-    return pick < any.length ? any[pick] : rng.word() ** 4n % curve.r;
+/** An integer below the order: 0, 1, order - 1, small, anything, or long runs of 0 and 1 bits. */
+export function element(order, rng) {
+    const pick = rng.next(8);
+    if (pick < 4) {
+        return [0n, 1n, order - 1n, rng.word() % 100n][pick];
+    }
+    let v = 0n;
+    for (let bits = 0; bits < 448;) {
+        const run = pick < 6 ? 64 : 1 + rng.next(64);
+        const word = pick < 6 ? rng.word() : rng.word() % 2n && (1n << BigInt(run)) - 1n;
+        v = (v << BigInt(run)) | word;
+        bits += run;
+    }
+    return v % order;
 }
 
 /** A random satisfied circuit: each constraint defines a new wire from the earlier ones. */
@@ -56,10 +65,13 @@ export function randomCircuit(curve, seed) {
     const privates = 1 + rng.next(4);
     const witness = [1n];
     while (witness.length <= publics + privates) {
-        witness.push(element(curve, rng));
+        witness.push(element(curve.r, rng));
     }
     const combination = () =>
-        Array.from({ length: rng.next(4) }, () => [rng.next(witness.length), element(curve, rng)]);
+        Array.from({ length: rng.next(4) }, () => [
+            rng.next(witness.length),
+            element(curve.r, rng),
+        ]);
     const at = (terms) =>
         terms.reduce((sum, [wire, v]) => mod(sum + v * witness[wire], curve.r), 0n);
     const constraints = [];
