@@ -10,6 +10,7 @@ enum {
     CHUNK_MIN = 256, /* smallest share of a thread, in points */
     CHUNK_BYTES = 256 * 1024, /* of points that are summed at a time */
     GROUP_POINTS = 1 << 20,   /* digits that are sorted at a time, if a window has fewer */
+    GROUP_BYTES = 16 << 20,   /* of buckets at a time */
     ALIGN = 64,
 };
 
@@ -95,7 +96,11 @@ static size_t uniform_bytes(const struct shape *shape, size_t n, unsigned thread
 {
     unsigned width = uniform_width(shape, n), windows = msm_windows(FR_BITS - 1, width);
     struct demand d = {n, n, n * windows, width, threads};
-    size_t group = GROUP_POINTS / n > 0 ? GROUP_POINTS / n : 1;
+    size_t by_points = GROUP_POINTS / n,
+           by_bytes = GROUP_BYTES / (buckets_of(width) * shape->point);
+    size_t group = by_points < by_bytes ? by_points : by_bytes;
+    if (group == 0)
+        group = 1;
     return demand_bytes(shape, &d, group < windows ? (unsigned)group : windows);
 }
 
@@ -142,11 +147,11 @@ static unsigned plan(struct msm_digits *digits, const struct msm_lengths *length
 #define GROUP g1
 #define MSM msm_g1
 #define MSM_SCRATCH msm_g1_scratch
-#define COST 20
+#define COST 14
 #include "common/ec/msm.inc"
 
 #define GROUP g2
 #define MSM msm_g2
 #define MSM_SCRATCH msm_g2_scratch
-#define COST 20
+#define COST 14
 #include "common/ec/msm.inc"
