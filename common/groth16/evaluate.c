@@ -77,9 +77,16 @@ static void run_add(struct run *run, const uint8_t *coefficient, const fr *w)
     fr_add(&run->ones, &run->ones, &c);
 }
 
-static const uint8_t *signal_of(const struct job *j, const uint8_t *record)
+/* One record's place. Read once, checked here and used as checked: the key is usually a mapped
+ * file, and whoever overwrites that in place must spoil the proof, not the heap. */
+struct place {
+    uint32_t matrix, row, signal;
+};
+
+static bool place_read(struct place *p, const struct job *j, const uint8_t *record)
 {
-    return j->w + (size_t)u32_at(record + 8) * FR_BYTES;
+    *p = (struct place){u32_at(record), u32_at(record + 4), u32_at(record + 8)};
+    return p->matrix <= 1 && p->row < j->key->domain && p->signal < j->key->n_vars;
 }
 
 static void records_task(void *arg, size_t chunk, unsigned thread)
@@ -91,15 +98,18 @@ static void records_task(void *arg, size_t chunk, unsigned thread)
     struct run run = {.any = false};
     for (size_t i = begin; i < end; i++) {
         const uint8_t *record = j->key->coefs + i * RECORD;
-        uint32_t matrix = u32_at(record), row = u32_at(record + 4);
-        if (matrix != run.matrix || row != run.row) {
+        struct place p;
+        if (!place_read(&p, j, record))
+            continue;
+        if (p.matrix != run.matrix || p.row != run.row) {
             run_flush(j, &run);
-            run = (struct run){.matrix = matrix, .row = row};
+            run = (struct run){.matrix = p.matrix, .row = p.row};
         }
         if (i + AHEAD < end) /* signals are scattered */
-            __builtin_prefetch(signal_of(j, record + (size_t)AHEAD * RECORD));
+            __builtin_prefetch(j->w +
+                               (size_t)u32_at(record + (size_t)AHEAD * RECORD + 8) * FR_BYTES);
         fr w;
-        fr_load(&w, signal_of(j, record));
+        fr_load(&w, j->w + (size_t)p.signal * FR_BYTES);
         if (!fr_is_zero(&w))
             run_add(&run, record + GROTH16_COEF_HEADER, &w);
     }

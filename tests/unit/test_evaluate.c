@@ -118,11 +118,39 @@ static void no_records(void **state)
     pool_destroy(pool);
 }
 
+/* What a key file can turn into when it is overwritten while it is mapped. */
+static void spoiled_records_are_passed_over(void **state)
+{
+    (void)state;
+    static _Alignas(64) fr a[DOMAIN], b[DOMAIN];
+    static const uint32_t places[][3] = {{2, 0, 0},          {0, DOMAIN, 0},
+                                         {1, 0, WIRES},      {UINT32_MAX, 0, 0},
+                                         {0, UINT32_MAX, 0}, {1, 0, UINT32_MAX}};
+    struct fixture *f = make_fixture(1);
+    memset(f->a, 0, sizeof f->a);
+    memset(f->b, 0, sizeof f->b);
+    for (size_t i = 0; i < RECORDS; i++) {
+        uint8_t *record = f->coefs + 1 + i * RECORD;
+        if (i % 5 == 0)
+            put_record(record, places[i / 5 % 6][0], places[i / 5 % 6][1], places[i / 5 % 6][2],
+                       &fr_one);
+        else
+            add_by_definition(f, record);
+    }
+    struct pool *pool = test_pool(2);
+    step_evaluate(&f->key, f->w, a, b, pool);
+    assert_memory_equal(a, f->a, sizeof a);
+    assert_memory_equal(b, f->b, sizeof b);
+    pool_destroy(pool);
+    fixture_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_definition),
         cmocka_unit_test(no_records),
+        cmocka_unit_test(spoiled_records_are_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
