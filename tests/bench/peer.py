@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+import typing
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SNARKJS = os.path.join(HERE, "..", "js", "node_modules", "snarkjs", "build", "cli.cjs")
@@ -22,8 +23,14 @@ DEFAULT = "chain14,chain16,sha256_440,chain18"
 VALUE_BYTES = 32
 
 
+class Taken(typing.NamedTuple):
+    wall: float  # seconds
+    cpu: float  # seconds of all threads
+    peak: int  # resident bytes
+
+
 def measured(command):
-    """Runs it; (wall seconds, peak resident bytes)."""
+    """Runs it: what it took."""
     start = time.monotonic()
     quiet = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     pid = os.posix_spawnp(command[0], command, os.environ, file_actions=quiet)
@@ -31,7 +38,7 @@ def measured(command):
     wall = time.monotonic() - start
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit("failed: " + " ".join(command))
-    return wall, usage.ru_maxrss * 1024
+    return Taken(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 class Circuit:
@@ -85,7 +92,7 @@ def provers(args):
 
 
 def compare(circuit, competitors, runs):
-    """Per prover: [(wall, peak), ...], the provers taking turns."""
+    """Per prover its runs, the provers taking turns."""
     taken = {p.name: [] for p in competitors}
     for p in competitors:
         p.check(circuit)
@@ -95,20 +102,27 @@ def compare(circuit, competitors, runs):
     return taken
 
 
+def median_of(runs, what):
+    return statistics.median(getattr(run, what) for run in runs)
+
+
+def ratio(theirs, ours, what):
+    """The median of the ratios of neighbouring runs."""
+    return statistics.median(getattr(t, what) / getattr(o, what) for t, o in zip(theirs, ours))
+
+
 def print_rows(circuit, taken):
-    ours = [wall for wall, _ in taken["pinion"]]
-    for name, samples in taken.items():
-        walls = [wall for wall, _ in samples]
-        ratio = statistics.median(theirs / mine for theirs, mine in zip(walls, ours))
-        peak = max(peak for _, peak in samples)
-        print("| %s | %d | %s | %.3f | %.3f-%.3f | %.2f | %.0f |" % (
-            circuit.name, circuit.shape["constraints"], name, statistics.median(walls), min(walls),
-            max(walls), ratio, peak / 2**20), flush=True)
+    for name, runs in taken.items():
+        walls = [run.wall for run in runs]
+        print("| %s | %d | %s | %.3f | %.3f-%.3f | %.2f | %.2f | %.0f |" % (
+            circuit.name, circuit.shape["constraints"], name, median_of(runs, "wall"), min(walls),
+            max(walls), ratio(runs, taken["pinion"], "wall"), ratio(runs, taken["pinion"], "cpu"),
+            max(run.peak for run in runs) / 2**20), flush=True)
 
 
-def print_memory(circuit, taken):
-    """What `prove` needs beyond the mapped key and witness, in vectors of the domain's size."""
-    peak = max(peak for _, peak in taken["pinion"])
+def print_memory(circuit, runs):
+    """What `prove` needs beyond the mapped key, in vectors of the domain's size."""
+    peak = max(run.peak for run in runs)
     key = os.path.getsize(circuit.zkey)
     vector = circuit.shape["domain"] * VALUE_BYTES
     print("%s: pinion's peak %.1f MiB, key %.1f MiB, the rest %.2f vectors of %.1f MiB" % (
@@ -130,15 +144,17 @@ def main():
     # whoever counts processors counts these; the program itself is told as well
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])
 
-    competitors, medians = provers(args), {}
+    competitors = provers(args)
     circuits = [Circuit(name, args) for name in args.circuits.split(",")]
-    print("| circuit | constraints | prover | median s | range | time / pinion's | peak MiB |")
-    print("|---|---|---|---|---|---|---|")
+    print("| circuit | constraints | prover | median s | range | wall / pinion's |"
+          " CPU time / pinion's | peak MiB |")
+    print("|---|---|---|---|---|---|---|---|")
+    medians = {}
     results = [(c, compare_and_print(c, competitors, args.runs)) for c in circuits]
     print()
     for circuit, taken in results:
-        print_memory(circuit, taken)
-        medians[circuit.name] = statistics.median(wall for wall, _ in taken["pinion"])
+        print_memory(circuit, taken["pinion"])
+        medians[circuit.name] = median_of(taken["pinion"], "wall")
     if {"chain14", "chain18"} <= medians.keys():
         print("pinion's time at 2^18 over its time at 2^14: %.2f (n log n: 20.57)"
               % (medians["chain18"] / medians["chain14"]))
