@@ -1,9 +1,12 @@
-// A few hundred deterministic mutations of a key and its witness: each is refused, or gives a proof
-// that snarkjs accepts under the key before the change; never a signal, never an internal error.
+// Hundreds of deterministic mutations of every input. Those of a key and its witness are refused or
+// give a proof that snarkjs accepts under the key before the change; those of the other files get an
+// answer or are refused. Never a signal, never an internal error.
 import assert from "node:assert/strict";
 import fs from "node:fs";
+import path from "node:path";
 import { after, test } from "node:test";
 
+import * as bin from "../js/binfile.js";
 import { curveNames } from "../js/curves.js";
 import { fixture } from "../js/fixtures.js";
 import * as p from "../js/pinion.js";
@@ -65,27 +68,69 @@ function mutate(bytes, rng) {
     return { bytes: changed, what: what.join(", ") };
 }
 
+/** Calls check(path, how) with ROUNDS mutations of the file; how says which one to whoever fails. */
+async function eachMutation(file, seed, check) {
+    const rng = random(seed);
+    const original = fs.readFileSync(file);
+    for (let round = 0; round < ROUNDS; round++) {
+        const { bytes, what } = mutate(original, rng);
+        await check(p.file(path.extname(file), bytes), `round ${round} (${what})`);
+    }
+}
+
+function assertOneOf(run, allowed, how) {
+    assert.ok(
+        allowed.includes(run.status),
+        `${how}: ${run.signal ?? run.status}\n${run.stdout}${run.stderr}`,
+    );
+}
+
+/** The numbers of a proof or of public values. */
+function numbers(file) {
+    const json = bin.readJson(file);
+    return (Array.isArray(json) ? json : [json.pi_a, json.pi_b, json.pi_c]).flat(2).map(BigInt);
+}
+
 for (const curve of curveNames) {
     const f = fixture(curve, "mul2");
-    for (const target of ["zkey", "wtns"]) {
-        test(`${curve}: mutations of the ${target}, seed ${SEED}`, async () => {
-            const rng = random(SEED + (target === "zkey" ? 0 : 1));
-            const original = fs.readFileSync(f[target]);
-            for (let round = 0; round < ROUNDS; round++) {
-                const { bytes, what } = mutate(original, rng);
-                const files = { zkey: f.zkey, wtns: f.wtns, [target]: p.file(`.${target}`, bytes) };
-                const run = p.prove(files.zkey, files.wtns);
-                const how = `round ${round} (${what}): ${run.signal ?? run.status}\n${run.stderr}`;
-                assert.ok([0, 3].includes(run.status), how);
-                if (run.status === 0) {
-                    assert.ok(
-                        await snark.verify(f.vkey, run.publics, run.proof),
-                        `round ${round} (${what}): wrong proof`,
-                    );
-                } else {
-                    p.assertNoProof(run, 3);
-                }
+
+    test(`${curve}: mutations of key and witness, seed ${SEED}`, async () => {
+        const check = async (files, how) => {
+            const run = p.prove(files.zkey, files.wtns);
+            assertOneOf(run, [0, 3], how);
+            if (run.status === 0) {
+                assert.ok(
+                    await snark.verify(f.vkey, run.publics, run.proof),
+                    `${how}: wrong proof`,
+                );
+            } else {
+                p.assertNoProof(run, 3);
             }
+        };
+        await eachMutation(f.zkey, SEED, (zkey, how) => check({ ...f, zkey }, how));
+        await eachMutation(f.wtns, SEED + 1, (wtns, how) => check({ ...f, wtns }, how));
+    });
+
+    test(`${curve}: mutations of the circuit, seed ${SEED}`, async () => {
+        await eachMutation(f.r1cs, SEED + 2, (r1cs, how) => {
+            const out = p.folder();
+            const run = p.pinion("setup", "--insecure", r1cs, path.join(out, "k.zkey"));
+            assertOneOf(run, [0, 3], how);
+            assert.deepEqual(fs.readdirSync(out), run.status === 0 ? ["k.zkey"] : [], how);
+            assertOneOf(p.prove(f.zkey, f.wtns, "--r1cs", r1cs), [0, 3], how);
         });
-    }
+    });
+
+    test(`${curve}: mutations of the JSON files, seed ${SEED}`, async () => {
+        for (const part of ["vkey", "publics", "proof"]) {
+            await eachMutation(f[part], SEED + 3, (changed, how) => {
+                const files = { ...f, [part]: changed };
+                const run = p.pinion("verify", files.vkey, files.publics, files.proof);
+                assertOneOf(run, [0, 1, 3], how);
+                if (run.status === 0 && part !== "vkey") {
+                    assert.deepEqual(numbers(changed), numbers(f[part]), `${how}: accepted`);
+                }
+            });
+        }
+    });
 }

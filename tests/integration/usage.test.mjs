@@ -1,7 +1,7 @@
 // The command line itself: help, wrong usage, outputs that cannot be written, files that change
 // while they are read.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -75,6 +75,17 @@ test("inspect tells people the same as scripts", () => {
         const { variables } = JSON.parse(p.pinion("inspect", "--json", file).stdout);
         assert.match(run.stdout, new RegExp(`\\b${variables}\\b`));
     }
+});
+
+test("as many threads as the processor set allows", () => {
+    const [first] = /Cpus_allowed_list:\s*(\d+)/
+        .exec(fs.readFileSync("/proc/self/status"))
+        .slice(1);
+    const files = ["proof.json", "public.json"].map((name) => path.join(p.folder(), name));
+    const args = ["-c", first, p.program, "prove", "--json", f.zkey, f.wtns, ...files];
+    const run = spawnSync("taskset", args, { encoding: "utf8" });
+    assert.equal(run.status, 0, run.stderr);
+    assert.equal(JSON.parse(run.stdout).threads, 1);
 });
 
 const out = ["proof.json", "public.json"].map((name) => path.join(p.folder(), name));
