@@ -49,6 +49,7 @@ int status_exit_code(enum status st)
     case ST_NO_DAEMON:
         return 4;
     case ST_INTERNAL:
+    case ST_STALE:
         break;
     }
     return 5;

@@ -14,6 +14,7 @@ enum status {
     ST_RESOURCE,  /* no memory, no disk, no permission */
     ST_NO_DAEMON, /* nobody answers */
     ST_INTERNAL,  /* a broken promise of our own */
+    ST_STALE,     /* what a handle named is gone; its holder drops what it was about to do */
 };
 
 #define MUST_CHECK __attribute__((warn_unused_result))
