@@ -29,7 +29,7 @@ done
 
 # Curve-dependent sources are checked once, as the BN254 instance.
 defines=(-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 '-DPINION_VERSION="lint"'
-    '-DPINION_TEST_DATA="tests/data"'
+    '-DPINION_TEST_DATA="tests/data"' '-DCOORD_ACTOR="coord_actor"'
     -DPINION_CURVE=bn254 -DPINION_PARAMS=BN254 -DPINION_ISA=portable)
 
 heading "clang-format"

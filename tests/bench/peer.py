@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times `pinion prove` beside other provers: same keys, same threads, taking turns in one run.
 
-    peer.py --pinion build/bin/pinion --rapidsnark /path/to/prover --threads 2
+    peer.py --pinion build/tools/pinion --rapidsnark /path/to/prover --threads 2
 
 Keys are made by `pinion setup --insecure`; circuits by chain.py (full-width witness) and sha256.mjs
 (witness of 0 and 1; needs `npm ci` in tests/js). Every prover's first proof is checked by `pinion

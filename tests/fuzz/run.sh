@@ -10,14 +10,14 @@ cd "$(dirname "$0")/../.."
 
 seconds=${1:-60}
 shift || true
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz -j "$(nproc)"
+
+dir=build-fuzz/tests/fuzz
 targets=("$@")
 if [ $# -eq 0 ]; then
     for source in tests/fuzz/fuzz_*.c; do targets+=("$(basename "$source" .c)"); done
 fi
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz -j "$(nproc)" --target "${targets[@]}"
-
-dir=build-fuzz/tests/fuzz
 for target in "${targets[@]}"; do
     mkdir -p "$dir/found/$target"
     printf -- '-- %s for %s s\n' "$target" "$seconds"

@@ -1,6 +1,7 @@
 #include "tests/unit/scratch.h"
 
 #include <dirent.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,21 +22,17 @@ int scratch_setup(void **state)
     return *state ? 0 : -1;
 }
 
-/* Empties one level; sub-directories must be empty. */
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
 int scratch_teardown(void **state)
 {
-    DIR *d = opendir(*state);
-    if (!d)
-        return -1;
-    for (struct dirent *e; (e = readdir(d));) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        const char *path = scratch_path(state, e->d_name);
-        if (unlink(path) != 0)
-            (void)rmdir(path);
-    }
-    closedir(d);
-    int failed = rmdir(*state);
+    int failed = nftw(*state, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     free(*state);
     return failed;
 }

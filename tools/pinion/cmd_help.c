@@ -15,7 +15,7 @@ static const char program_examples[] =
 
 static const char exit_codes[] =
     "Exit codes: 0 done; 1 a negative answer; 2 wrong usage; 3 bad input, an unsatisfied\n"
-    "witness included; 4 no resources; 5 internal.\n";
+    "witness included; 4 no resources or no daemon; 5 internal.\n";
 
 static void print_program(void)
 {

@@ -96,10 +96,10 @@ static enum status inspect_r1cs(struct facts *f, const char *path, struct pool *
     return st;
 }
 
-static enum status inspect_vkey(struct facts *f, const struct file_map *map)
+static enum status inspect_vkey(struct facts *f, const char *path)
 {
     struct groth16_vkey vk = {0};
-    enum status st = vkey_json_parse(map, &vk);
+    enum status st = vkey_json_read(path, &vk);
     if (st == ST_OK) {
         begin(f, "vkey", vk.curve);
         say_number(f, "public", vk.n_public);
@@ -108,49 +108,35 @@ static enum status inspect_vkey(struct facts *f, const struct file_map *map)
     return st;
 }
 
-static enum status inspect_proof(struct facts *f, const struct file_map *map, const json_t *json)
+static enum status inspect_proof(struct facts *f, const char *path, const json_t *json)
 {
     const char *name = json_string_value(json_object_get(json, "curve"));
     const struct curve *curve = curve_by_name(name ? name : "");
     if (!curve)
-        return fail(ST_INPUT, "%s: the proof names %s%s", map->path,
-                    name ? "an unknown curve: " : "no ", name ? name : "curve");
+        return fail(ST_INPUT, "%s: the proof names %s%s", path, name ? "an unknown curve: " : "no ",
+                    name ? name : "curve");
     struct groth16_proof proof;
-    enum status st = proof_json_parse(map, curve, &proof);
+    enum status st = proof_json_read(path, curve, &proof);
     if (st == ST_OK)
         begin(f, "proof", curve);
-    return st;
-}
-
-static enum status inspect_json_text(struct facts *f, const struct file_map *map)
-{
-    if (map->size > JSON_MAX_SIZE)
-        return fail(ST_INPUT, "%s: %zu bytes are too many for a key or a proof", map->path,
-                    map->size);
-    json_error_t error;
-    json_t *json = json_loadb((const char *)map->data, map->size, 0, &error);
-    enum status st;
-    if (!json)
-        st = fail(ST_INPUT, "%s: line %d: no valid JSON: %s", map->path, error.line, error.text);
-    else if (json_object_get(json, "vk_alpha_1"))
-        st = inspect_vkey(f, map);
-    else if (json_object_get(json, "pi_a"))
-        st = inspect_proof(f, map, json);
-    else
-        st = fail(ST_INPUT, "%s: JSON, but neither a verification key nor a proof", map->path);
-    json_decref(json);
     return st;
 }
 
 static enum status inspect_json(struct facts *f, const char *path, struct pool *pool)
 {
     (void)pool;
-    struct file_map map;
-    enum status st = file_map(&map, path);
-    if (st != ST_OK)
-        return st;
-    st = inspect_json_text(f, &map);
-    file_unmap(&map);
+    json_error_t error;
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    enum status st;
+    if (!json)
+        st = fail(ST_INPUT, "%s: line %d: no valid JSON: %s", path, error.line, error.text);
+    else if (json_object_get(json, "vk_alpha_1"))
+        st = inspect_vkey(f, path);
+    else if (json_object_get(json, "pi_a"))
+        st = inspect_proof(f, path, json);
+    else
+        st = fail(ST_INPUT, "%s: JSON, but neither a verification key nor a proof", path);
+    json_decref(json);
     return st;
 }
 

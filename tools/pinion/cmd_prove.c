@@ -4,17 +4,16 @@
 
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
-#include "common/file/r1cs_file.h"
-#include "common/file/wtns.h"
-#include "common/file/zkey.h"
 #include "common/groth16/groth16.h"
 #include "common/groth16/ops.h"
+#include "synth/synthesis.h"
 #include "tools/pinion/command.h"
+#include "tools/pinion/connected.h"
 #include "tools/pinion/session.h"
 
 struct prove_options {
     struct compute_options compute;
-    const char *backend, *r1cs, *seed;
+    const char *backend, *r1cs, *seed, *connect;
     bool check_key, json;
 };
 
@@ -22,7 +21,7 @@ struct proving {
     const struct prove_options *options;
     const char *proof_path, *public_path;
     struct session session;
-    struct zkey zkey;
+    struct synthesis synthesis;
     struct wtns wtns;
     struct groth16_proof proof;
     struct groth16_timings timings;
@@ -33,67 +32,30 @@ static enum status load(struct proving *p, const char *key, const char *witness)
 {
     double start = session_clock_ms();
     progress_report(&p->session.line.progress, "load", 0, 0);
-    enum status st = zkey_open(&p->zkey, key, p->session.pool);
+    enum status st = synthesis_open(&p->synthesis, key, p->options->r1cs, p->session.pool);
     if (st == ST_OK)
         st = wtns_open(&p->wtns, witness);
     if (st == ST_OK)
-        st = wtns_check_fits(&p->wtns, &p->zkey.key);
+        st = synthesis_check(&p->synthesis, &p->wtns, p->session.pool, &p->session.line.progress);
     p->load_ms = session_clock_ms() - start;
     return st;
 }
 
 static void warn(struct proving *p)
 {
-    if (p->zkey.contributions == 0)
+    if (p->synthesis.zkey.contributions == 0)
         session_warn(&p->session,
                      "%s: nobody has contributed to this key: its secrets are known and anyone can "
                      "forge proofs for it; for development only",
-                     p->zkey.map.path);
+                     p->synthesis.zkey.map.path);
     if (p->options->seed)
         session_warn(&p->session, "--seed: a proof from known r and s does not hide the witness; "
                                   "for tests only");
 }
 
-static enum status check_same_circuit(const struct r1cs *r1cs, const struct zkey *zkey)
-{
-    const struct groth16_key *key = &zkey->key;
-    if (r1cs->curve != key->curve)
-        return fail(ST_INPUT, "%s is on curve %s, the key %s on %s: name the key's own circuit",
-                    r1cs->path, r1cs->curve->name, key->path, key->curve->name);
-    if (r1cs->n_wires == key->n_vars && r1cs_n_public(r1cs) == key->n_public &&
-        r1cs->n_constraints == zkey->constraints)
-        return ST_OK;
-    return fail(ST_INPUT,
-                "%s has %u wires, %u public and %u constraints, the key %s has %u, %u and %u: name "
-                "the key's own circuit",
-                r1cs->path, r1cs->n_wires, r1cs_n_public(r1cs), r1cs->n_constraints, key->path,
-                key->n_vars, key->n_public, zkey->constraints);
-}
-
-static enum status check_satisfied(struct proving *p)
-{
-    struct r1cs_file file;
-    enum status st = r1cs_open(&file, p->options->r1cs);
-    if (st != ST_OK)
-        return st;
-    st = check_same_circuit(&file.r1cs, &p->zkey);
-    if (st == ST_OK) {
-        progress_report(&p->session.line.progress, "constraints", 0, 0);
-        uint64_t bad =
-            p->zkey.key.curve->ops->first_unsatisfied(&file.r1cs, p->wtns.values, p->session.pool);
-        if (bad != UINT64_MAX)
-            st = fail(ST_INPUT,
-                      "%s does not satisfy constraint %" PRIu64 " of %s (numbered from 0, %u in "
-                      "all): compute the witness again from the inputs",
-                      p->wtns.map.path, bad, file.r1cs.path, file.r1cs.n_constraints);
-    }
-    r1cs_close(&file);
-    return st;
-}
-
 static enum status prove(struct proving *p)
 {
-    const struct groth16_key *key = &p->zkey.key;
+    const struct groth16_key *key = &p->synthesis.zkey.key;
     struct progress *progress = &p->session.line.progress;
     struct groth16_randomness rs;
     enum status st = ST_OK;
@@ -110,7 +72,7 @@ static enum status prove(struct proving *p)
 
 static enum status write_outputs(struct proving *p)
 {
-    const struct groth16_key *key = &p->zkey.key;
+    const struct groth16_key *key = &p->synthesis.zkey.key;
     double start = session_clock_ms();
     char *proof = NULL, *publics = NULL;
     enum status st = proof_json_format(&p->proof, &proof);
@@ -127,13 +89,13 @@ static enum status write_outputs(struct proving *p)
 
 static enum status print_json(const struct proving *p)
 {
-    const struct groth16_key *key = &p->zkey.key;
+    const struct groth16_key *key = &p->synthesis.zkey.key;
     json_t *stages = session_stages_json(&p->timings);
     json_object_set_new(stages, "load", json_real(p->load_ms));
     json_object_set_new(stages, "write", json_real(p->write_ms));
     return session_print_json(
         json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
-                  (json_int_t)key->domain, "constraints", (json_int_t)p->zkey.constraints,
+                  (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
                   "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public,
                   "backend", "cpu", "isa", key->curve->isa, "threads",
                   (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
@@ -145,10 +107,7 @@ static enum status run_in_session(struct proving *p, char **operands)
     enum status st = load(p, operands[0], operands[1]);
     if (st != ST_OK)
         return st;
-    if (p->options->r1cs)
-        st = check_satisfied(p);
-    if (st == ST_OK)
-        st = prove(p);
+    st = prove(p);
     if (st == ST_OK)
         st = write_outputs(p);
     p->total_ms = session_clock_ms() - start;
@@ -159,7 +118,35 @@ static enum status run_in_session(struct proving *p, char **operands)
     return p->options->json ? print_json(p) : ST_OK;
 }
 
-static enum status run(const void *options, char **operands)
+/* What only the embedded prover does must not be asked of the daemons. */
+static enum status check_connected(const struct prove_options *o)
+{
+    if (o->r1cs)
+        return fail(ST_USAGE, "--r1cs: the daemons have the circuit's own: `pinion circuit add "
+                              "--r1cs`; leave it out with --connect");
+    if (o->check_key || o->json)
+        return fail(ST_USAGE, "--%s: is not for --connect", o->json ? "json" : "check-key");
+    return ST_OK;
+}
+
+static enum status run_connected(const struct prove_options *o, char **operands)
+{
+    struct progress_line line;
+    const char *inputs[] = {operands[0], operands[1], NULL};
+    const char *outputs[] = {operands[2], operands[3], NULL};
+    enum status st = check_connected(o);
+    if (st == ST_OK)
+        st = session_check_outputs(inputs, outputs);
+    if (st != ST_OK)
+        return st;
+    progress_line_init(&line, !o->compute.quiet);
+    st = connected_prove(o->connect, operands[0], operands[1], operands[2], operands[3], o->seed,
+                         &line.progress);
+    progress_line_fini(&line);
+    return st;
+}
+
+static enum status run_embedded(const void *options, char **operands)
 {
     struct proving p = {.options = options, .proof_path = operands[2], .public_path = operands[3]};
     const char *inputs[] = {operands[0], operands[1], p.options->r1cs, NULL};
@@ -172,9 +159,15 @@ static enum status run(const void *options, char **operands)
     if (st == ST_OK)
         st = run_in_session(&p, operands);
     wtns_close(&p.wtns);
-    zkey_close(&p.zkey);
+    synthesis_close(&p.synthesis);
     session_end(&p.session);
     return st;
+}
+
+static enum status run(const void *options, char **operands)
+{
+    const struct prove_options *o = options;
+    return o->connect ? run_connected(o, operands) : run_embedded(o, operands);
 }
 
 static const struct prove_options defaults = {.compute = COMPUTE_DEFAULTS, .backend = "auto"};
@@ -187,6 +180,8 @@ static const struct option_spec options[] = {
      OPTION_FLAG, offsetof(struct prove_options, check_key), 0, 0},
     {"backend", "auto|cpu|cuda", "what to prove on (default: auto)", OPTION_CHOICE,
      offsetof(struct prove_options, backend), 0, 0},
+    {"connect", "ADDR", "prove on running daemons: their --dir, or ipc://SOCKET", OPTION_TEXT,
+     offsetof(struct prove_options, connect), 0, 0},
     {"json", NULL, "print the time of each stage as one line of JSON", OPTION_FLAG,
      offsetof(struct prove_options, json), 0, 0},
     {"seed", "HEX", "r and s, 64 hex digits each; equal ones break zero knowledge: tests only",

@@ -10,8 +10,9 @@
 #include "tools/pinion/command.h"
 
 const struct command *const command_list[] = {
-    &cmd_prove, &cmd_verify, &cmd_inspect, &cmd_vkey, &cmd_setup,
-    &cmd_bench, &cmd_help,   &cmd_version, NULL,
+    &cmd_prove,   &cmd_verify, &cmd_inspect, &cmd_vkey,   &cmd_setup,   &cmd_up,
+    &cmd_circuit, &cmd_submit, &cmd_wait,    &cmd_status, &cmd_cancel,  &cmd_retry,
+    &cmd_drain,   &cmd_keys,   &cmd_bench,   &cmd_help,   &cmd_version, NULL,
 };
 
 const struct command *command_find(const char *name)
@@ -24,7 +25,7 @@ const struct command *command_find(const char *name)
 
 static enum status unknown_command(const char *name)
 {
-    const char *names[16];
+    const char *names[32];
     size_t n = 0;
     for (; command_list[n]; n++)
         names[n] = command_list[n]->name;
