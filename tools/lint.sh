@@ -16,7 +16,7 @@ failed() {
 if [ $# -gt 0 ]; then
     files=("$@")
 else
-    mapfile -t files < <(find common tests tools \( -name 'build*' -o -name node_modules \) -prune -o \
+    mapfile -t files < <(find common conf gpud shm synth tests tools \( -name 'build*' -o -name node_modules \) -prune -o \
         -name '*.[ch]' -print -o -name '*.inc' -print | sort)
 fi
 written=()
@@ -69,7 +69,7 @@ tidy() {
     }
 }
 export -f tidy
-read -ra packages <<<"$(pkg-config --cflags jansson cmocka)"
+read -ra packages <<<"$(pkg-config --cflags jansson cmocka sqlite3 libconfig)"
 printf '%s\0' "${sources[@]}" |
     xargs -0 -P "$jobs" -I {} bash -c 'tidy "$@"' tidy {} "${defines[@]}" "${packages[@]}" ||
     failed "clang-tidy"

@@ -106,8 +106,8 @@ static void add_circuit(struct office *o, const char *name, int w, int ab)
 {
     char text[64], key[512];
     enum store_progress progress = STORE_ADDING;
-    snprintf(text, sizeof text, "%d %d %d 1000", w * FIXTURE_PAGE, ab * FIXTURE_PAGE / 2,
-             ab * FIXTURE_PAGE / 2);
+    snprintf(text, sizeof text, "%zu %zu %zu 1000", (size_t)w * FIXTURE_PAGE,
+             (size_t)ab * FIXTURE_PAGE / 2, (size_t)ab * FIXTURE_PAGE / 2);
     snprintf(key, sizeof key, "%s", path_in(o, "a-key"));
     scratch_write(key, text, strlen(text));
     while (progress != STORE_READY)
