@@ -362,6 +362,8 @@ void gpud_return_slot(struct desk *d, uint32_t i, struct job_blame blame, const 
     if (s->ended || number == 0) {
         slots_free(d, i);
     } else if (s->state == SLOT_LEAN) {
+        log_event(LEVEL_WARN, NULL, "lean slice lost", log_u64("slot", i),
+                  log_u64("generation", s->generation));
         slots_free(d, i);
         d->resynthesized++;
         jobs_requeue(d, number, blame, evidence);

@@ -138,6 +138,8 @@ struct answer handle_submitted(struct desk *d, struct request *r)
     slots_publish(d, i, SLOT_SUBMITTED, s->flags & SLOT_SUSPECT, CLIENT_NONE);
     json_decref(s->stages);
     s->stages = json_is_object(stages) ? json_incref(stages) : NULL;
+    log_event(LEVEL_INFO, NULL, "slice submitted", log_u64("slot", i),
+              log_u64("generation", s->generation));
     return answer_done(ANSWER_NOW);
 }
 
