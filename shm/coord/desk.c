@@ -144,6 +144,18 @@ void desk_tick(struct desk *d)
     desk_serve(d);
 }
 
+bool desk_is_awaited(const struct desk *d)
+{
+    return d->unsent_count > 0;
+}
+
+void desk_commit(struct desk *d)
+{
+    status_clear();
+    commit(d);
+    desk_serve(d);
+}
+
 static int64_t earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;

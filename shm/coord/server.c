@@ -173,12 +173,15 @@ static enum status loop(struct server *s)
 {
     while (!s->ended) {
         struct epoll_event events[EVENTS_AT_ONCE];
-        int64_t wait = desk_due(s->desk) - monotonic(s);
+        bool awaited = desk_is_awaited(s->desk);
+        int64_t wait = awaited ? 0 : desk_due(s->desk) - monotonic(s);
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, wait < 0 ? 0 : (int)wait);
         if (n < 0 && errno != EINTR)
             return fail(ST_INTERNAL, "coordinator: epoll_wait: %m");
         for (int i = 0; i < n; i++)
             on_event(s, &events[i]);
+        if (n == 0 && awaited) /* nobody else to share the commit with */
+            desk_commit(s->desk);
         desk_tick(s->desk);
         s->ended = s->ended || (s->stopping && desk_is_idle(s->desk));
     }

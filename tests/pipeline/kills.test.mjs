@@ -32,13 +32,14 @@ function writes(pid) {
 
 /** A synthesis process that is stopped in the midst of writing; none if that does not happen soon. */
 async function catchWriting(d) {
-    for (let i = 0; i < 400; i++) {
-        for (const { pid } of d.processes("pinion-synth")) {
-            process.kill(pid, "SIGSTOP");
-            if (writes(pid)) {
-                return [{ pid }];
+    const synths = d.processes("pinion-synth"); // killed by nobody else meanwhile
+    for (let i = 0; i < 300; i++) {
+        for (const synth of synths) {
+            process.kill(synth.pid, "SIGSTOP");
+            if (writes(synth.pid)) {
+                return [synth];
             }
-            process.kill(pid, "SIGCONT");
+            process.kill(synth.pid, "SIGCONT");
         }
         await pause(1);
     }
