@@ -327,7 +327,9 @@ static struct answer finish(struct desk *d, uint32_t i, enum job_state state,
 /* A slice of a job that has ended otherwise: the daemon lets go of it. */
 static struct answer let_go(struct desk *d, uint32_t i)
 {
-    slots_free(d, i);
+    d->slots[i].acknowledged = true;
+    if (d->slots[i].settled)
+        slots_free(d, i);
     return answer_done(ANSWER_NOW);
 }
 
@@ -359,8 +361,10 @@ void gpud_return_slot(struct desk *d, uint32_t i, struct job_blame blame, const 
     struct desk_slot *s = &d->slots[i];
     uint64_t number = s->number;
     uint8_t flags = s->flags | (blame.suspect ? SLOT_SUSPECT : 0);
-    if (s->ended || number == 0) {
+    if (s->settled || number == 0 || (s->ended && s->state == SLOT_LEAN)) {
         slots_free(d, i);
+    } else if (s->ended) { /* free once that is on disk: were it lost, the slice would be needed */
+        slots_publish(d, i, SLOT_SUBMITTED, s->flags & SLOT_SUSPECT, CLIENT_NONE);
     } else if (s->state == SLOT_LEAN) {
         log_event(LEVEL_WARN, NULL, "lean slice lost", log_u64("slot", i),
                   log_u64("generation", s->generation));

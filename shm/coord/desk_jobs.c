@@ -128,8 +128,10 @@ void jobs_release(struct desk *d, uint64_t number)
 {
     for (uint32_t i = 0; i < d->slot_count; i++) {
         struct desk_slot *s = &d->slots[i];
-        if (s->state != SLOT_FREE && s->ended && s->number == number &&
-            (s->acknowledged || s->client == CLIENT_NONE))
+        if (s->state == SLOT_FREE || !s->ended || s->number != number)
+            continue;
+        s->settled = true;
+        if (s->acknowledged || s->client == CLIENT_NONE)
             slots_free(d, i);
     }
 }

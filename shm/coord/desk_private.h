@@ -128,6 +128,7 @@ struct desk_slot {
     uint64_t memory;     /* reserved working memory, until its writer is done */
     uint64_t granted_ns;
     bool ended;                     /* its job needs it no more ... */
+    bool settled;                   /* ... which is on disk */
     bool acknowledged;              /* ... and its user said that it has let go */
     int64_t asked;                  /* when its a, b, c were last asked back, 0 for never */
     char stage[STAGE_NAME_MAX + 1]; /* as the daemon reports it */

@@ -54,7 +54,7 @@ static enum status adopt_slot(struct desk *d, uint32_t i, const struct slice_rec
         return ST_OK;
     if (open)
         return keep_running(d, &job);
-    d->slots[i].ended = true;
+    d->slots[i].ended = d->slots[i].settled = true;
     if (r->state == SLOT_SUBMITTED)
         slots_free(d, i);
     return ST_OK;
