@@ -47,6 +47,7 @@ static void queue_job(struct desk *d, const struct effect *e)
     }
     log_event(LEVEL_INFO, job.id, "job accepted", log_string("circuit", job.circuit),
               log_string("priority", job_priority_name(job.priority)));
+    view_note(d, "accepted", job.id, job.uid);
     if (job.state == JOB_WAITING)
         jobs_queue(d, &job);
 }
@@ -180,8 +181,10 @@ void desk_died(struct desk *d, uint16_t client)
 
 void desk_drain(struct desk *d, bool on)
 {
-    if (d->draining != on)
+    if (d->draining != on) {
         log_event(LEVEL_INFO, NULL, on ? "draining" : "draining no more");
+        view_note(d, on ? "draining" : "draining no more", NULL, 0);
+    }
     d->draining = on;
 }
 

@@ -299,12 +299,14 @@ static enum status read_proof(struct proof_texts *t, const struct msg *m)
 }
 
 /* The times of synthesis and of proving together. */
-static void merge_stages(struct proof_texts *t, const struct desk_slot *s, const json_t *body)
+static void merge_stages(struct desk *d, struct proof_texts *t, const struct desk_slot *s,
+                         const json_t *body)
 {
     json_t *all = s->stages ? json_copy(s->stages) : json_object();
     json_t *own = json_object_get(body, "stages");
     if (all && json_is_object(own))
         json_object_update(all, own);
+    view_learn(d, all);
     t->stages = json_dumps(all, JSON_COMPACT);
     json_decref(all);
 }
@@ -344,7 +346,7 @@ struct answer handle_done(struct desk *d, struct request *r)
     enum status st = read_proof(&t, &r->message);
     struct answer a;
     if (st == ST_OK) {
-        merge_stages(&t, &d->slots[i], r->message.body);
+        merge_stages(d, &t, &d->slots[i], r->message.body);
         struct job_result result = {.proof = t.proof, .publics = t.publics, .stages = t.stages};
         a = finish(d, i, JOB_DONE, &result);
     } else {

@@ -7,6 +7,7 @@
  *   desk_slots.c    the mirror of the ledger and the free map
  *   desk_owners.c   whose bytes lie where, for scrubbing
  *   desk_jobs.c     what happens to a job: queued, blamed, held, ended
+ *   desk_view.c     what the status shows beyond counts
  *   desk_synth.c desk_gpud.c desk_submit.c desk_control.c desk_status.c   the requests
  *   desk_recover.c  journal and ledger brought into agreement */
 #ifndef PINION_SHM_COORD_DESK_PRIVATE_H
@@ -161,6 +162,23 @@ struct desk_key {
     bool evict;   /* to be told to the daemon */
 };
 
+enum { NOTES = 16, MEANS_MAX = 24, MEAN_OF = 32, MAP_CELLS = 64 };
+
+/* Something that happened. */
+struct desk_note {
+    int64_t at;              /* wall ms */
+    const char *event;       /* static */
+    char id[JOB_ID_MAX + 1]; /* of the job, "" for none */
+    uint32_t uid;            /* of its owner */
+};
+
+/* Of the last MEAN_OF results or so. */
+struct desk_mean {
+    char stage[STAGE_NAME_MAX + 1];
+    double ms;
+    unsigned count;
+};
+
 struct desk {
     struct ledger *ledger;
     struct journal *journal;
@@ -199,6 +217,11 @@ struct desk {
     int64_t swept, pruned;
     int64_t started;
     uint64_t deaths, resynthesized;
+
+    struct desk_note notes[NOTES]; /* note i in i % NOTES */
+    size_t note_count;
+    struct desk_mean means[MEANS_MAX];
+    size_t mean_count;
 };
 
 /* ---- desk.c ---- */
@@ -290,6 +313,15 @@ enum status jobs_finish(struct desk *d, const struct job *job, enum job_state st
 /* Frees the slots of an ended or held job that nobody uses. */
 void jobs_release(struct desk *d, uint64_t number);
 void jobs_expire(struct desk *d);
+
+/* ---- desk_view.c ---- */
+
+/* event is static; id NULL for none. */
+void view_note(struct desk *d, const char *event, const char *id, uint32_t uid);
+void view_learn(struct desk *d, json_t *stages);
+json_t *view_events(const struct desk *d, const struct request *r);
+json_t *view_means(const struct desk *d);
+json_t *view_map(const struct desk *d);
 
 /* ---- handlers ---- */
 

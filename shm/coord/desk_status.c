@@ -79,17 +79,17 @@ static json_t *budget_status(const struct desk *d)
 
 struct answer handle_status(struct desk *d, struct request *r)
 {
-    (void)r;
     json_t *body = json_pack(
         "{s:o, s:o, s:o, s:o, s:{s:i}, s:o?, s:o, s:O?, s:o, s:I, s:I, s:s, s:i, s:s, s:I, s:I, "
-        "s:b, s:b}",
+        "s:b, s:b, s:o, s:o, s:o}",
         "arena", arena_status(d), "slots", slot_status(d), "jobs", job_status(d), "budget",
         budget_status(d), "coord", "pid", (int)getpid(), "gpud", gpud_status(d), "synths",
         synth_status(d), "devices", d->devices, "keys", key_status(d), "restarts",
         (json_int_t)d->deaths, "resynthesized", (json_int_t)d->resynthesized, "version",
         d->config->version, "protocol", DESK_PROTOCOL, "config", d->config->source, "uptime_ms",
         (json_int_t)(desk_now(d) - d->started), "queued", (json_int_t)queue_count(d->queue),
-        "draining", d->draining, "drained", d->draining && desk_is_idle(d));
+        "draining", d->draining, "drained", d->draining && desk_is_idle(d), "map", view_map(d),
+        "stages", view_means(d), "events", view_events(d, r));
     if (body && !d->devices)
         json_object_set_new(body, "devices", json_array());
     return answer_ok(body);

@@ -77,6 +77,7 @@ bool synth_serve(struct desk *d, const struct waiting *w, struct answer *a)
     log_event(LEVEL_INFO, job.id, "slice granted", log_u64("slot", slot),
               log_u64("generation", d->slots[slot].generation),
               log_i64("pid", d->clients[w->client].pid));
+    view_note(d, "granted", job.id, job.uid);
     *a = describe_grant(d, slot, &job);
     return true;
 }

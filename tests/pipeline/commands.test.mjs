@@ -109,6 +109,17 @@ test("keys are listed and given up", async () => {
     await d.until((s) => !s.keys.some((k) => k.circuit === "mul2" && k.resident === "device"), 10);
 });
 
+test("top shows one frame of 80 columns where there is no terminal", async () => {
+    await d.ok("submit", "--circuit", "mul2", "--witness", mul2.wtns, "--id", "watched", "--wait");
+    const lines = (await d.ok("top")).trimEnd().split("\n");
+    assert.ok(lines.every((line) => line.length <= 80), lines.join("\n"));
+    for (const line of [/^pinion .*up \d/, /^arena +16\.0 MiB/, /^ {8}[.WSCPLQ]{64}$/, /^jobs +0 waiting/]) {
+        assert.ok(lines.some((l) => line.test(l)), `${line}\n${lines.join("\n")}`);
+    }
+    assert.ok(lines.some((l) => /done +watched$/.test(l)), lines.join("\n"));
+    assert.match(lines.join("\n"), /^mean ms .*witness/m);
+});
+
 test("a second `up` on the directory is refused, naming the first", async () => {
     const run = spawnSync(p.program, ["up", "--dir", d.dir], { encoding: "utf8", timeout: 60_000 });
     assert.equal(run.status, 4, run.stderr);

@@ -420,6 +420,41 @@ static void deadline_ends_a_waiting_job(void **state)
     assert_int_equal(office_job(o, "late").state, JOB_FAILED);
 }
 
+/* What happened is shown to all, of whose job only to its owner and to administrators. */
+static void events_name_own_jobs(void **state)
+{
+    struct office *o = *state;
+    office_submit(o, ALICE, "secret", "small", "");
+    static const struct {
+        uint32_t uid;
+        const char *job;
+    } seen[] = {{ALICE, "secret"}, {OWNER, "secret"}, {BOB, NULL}};
+    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) {
+        json_t *status = office_ask(o, seen[i].uid, "{\"op\":\"status\",\"protocol\":1}");
+        const json_t *events = json_object_get(status, "events");
+        const json_t *last = json_array_get(events, json_array_size(events) - 1);
+        assert_string_equal(json_string_value(json_object_get(last, "event")), "accepted");
+        const char *job = json_string_value(json_object_get(last, "job"));
+        assert_true(seen[i].job ? job && strcmp(job, seen[i].job) == 0 : job == NULL);
+    }
+}
+
+/* The letters of the map are where the slices are. */
+static void map_shows_slices(void **state)
+{
+    struct office *o = *state;
+    office_submit(o, ALICE, "j", "big", "");
+    struct worker synth = office_hire(o, "synth");
+    assert_int_not_equal(worker_take(o, &synth).generation, 0);
+    json_t *status = office_ask(o, ALICE, "{\"op\":\"status\",\"protocol\":1}");
+    const char *map = json_string_value(json_object_get(status, "map"));
+    size_t writing = 0;
+    for (size_t i = 0; map[i]; i++)
+        writing += map[i] == 'W';
+    assert_int_equal(strlen(map), 64);
+    assert_int_equal(writing, 48); /* pages of 64 */
+}
+
 int main(void)
 {
 #define JOB_TEST(f) cmocka_unit_test_setup_teardown(f, office_setup, office_teardown)
@@ -441,6 +476,8 @@ int main(void)
         JOB_TEST(failures_of_proving),
         JOB_TEST(cancel_in_every_state),
         JOB_TEST(deadline_ends_a_waiting_job),
+        JOB_TEST(events_name_own_jobs),
+        JOB_TEST(map_shows_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
