@@ -145,6 +145,12 @@ void desk_tick(struct desk *d)
     desk_serve(d);
 }
 
+void desk_reconfigured(struct desk *d)
+{
+    queue_set_ageing(d->queue, d->config->ageing_ms);
+    view_note(d, "configuration reread", NULL, 0);
+}
+
 bool desk_is_awaited(const struct desk *d)
 {
     return d->unsent_count > 0;

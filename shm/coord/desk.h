@@ -98,6 +98,10 @@ void desk_died(struct desk *d, uint16_t client);
 /* Time has passed, or the store woke: commits, answers, expires, warns, kills. */
 void desk_tick(struct desk *d);
 
+/* The configuration, which the desk borrows, has changed; ledger_name, owner and host_memory have
+ * not. */
+void desk_reconfigured(struct desk *d);
+
 /* Whether a reply waits for a commit, and the commit itself, ahead of its time. */
 bool desk_is_awaited(const struct desk *d);
 void desk_commit(struct desk *d);

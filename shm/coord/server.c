@@ -144,11 +144,38 @@ static void on_death(struct server *s, uint16_t client)
         desk_died(s->desk, client);
 }
 
+/* What cannot change while it runs stays: the ledger's name, the owner, the budget. A configuration
+ * that is wrong changes nothing. */
+static void reread(struct server *s)
+{
+    struct coord_options *o = &s->coord.options;
+    struct desk_config fresh = o->desk;
+    if (!o->reread)
+        return;
+    if (o->reread(o->reread_arg, &fresh) != ST_OK) {
+        log_event(LEVEL_ERROR, NULL, "configuration not reread",
+                  log_string("reason", status_message()));
+        status_clear();
+        return;
+    }
+    fresh.ledger_name = o->desk.ledger_name;
+    fresh.owner = o->desk.owner;
+    fresh.host_memory = o->desk.host_memory;
+    fresh.key_budget = fresh.key_budget ? fresh.key_budget : o->desk.key_budget;
+    o->desk = fresh;
+    desk_reconfigured(s->desk);
+    log_event(LEVEL_INFO, NULL, "configuration reread");
+}
+
 static void on_signal(struct server *s)
 {
     struct signalfd_siginfo info;
     if (read(s->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
+    if (info.ssi_signo == SIGHUP) {
+        reread(s);
+        return;
+    }
     s->ended = s->stopping;
     s->stopping = true;
     log_event(LEVEL_INFO, NULL, s->ended ? "stopping at once" : "stopping: draining first",
@@ -204,6 +231,7 @@ static enum status open_descriptors(struct server *s)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

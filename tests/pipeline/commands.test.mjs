@@ -120,6 +120,26 @@ test("top shows one frame of 80 columns where there is no terminal", async () =>
     assert.match(lines.join("\n"), /^mean ms .*witness/m);
 });
 
+test("SIGHUP rereads the configuration, and a wrong one changes nothing", async () => {
+    const own = await new Daemons({ synths: 1 }).start();
+    const seed = "0".repeat(63) + "7" + "0".repeat(63) + "9";
+    const submit = ["submit", "--circuit", "mul2", "--witness", mul2.wtns, "--seed", seed];
+    const hangUp = async (text, event) => {
+        fs.writeFileSync(path.join(own.folder, "pinion.cfg"), text);
+        process.kill((await own.status()).coord.pid, "SIGHUP");
+        await own.until((s) => s.events.some((e) => e.event === event) || own.logText().includes(event), 5);
+    };
+    await own.addCircuit("mul2", mul2.zkey);
+    await own.refused(4, /allow_seed/, ...submit);
+    await hangUp("allow_sed = true;", "configuration not reread");
+    assert.match(own.logText(), /allow_seed/); // the nearest key is named
+    await own.refused(4, /allow_seed/, ...submit);
+    await hangUp("allow_seed = true; slots = 7;", "configuration reread");
+    assert.match(own.logText(), /waits for a restart" key=slots/);
+    await own.ok(...submit, "--wait");
+    assert.deepEqual(await own.stop(), { code: 0, signal: null });
+});
+
 test("a second `up` on the directory is refused, naming the first", async () => {
     const run = spawnSync(p.program, ["up", "--dir", d.dir], { encoding: "utf8", timeout: 60_000 });
     assert.equal(run.status, 4, run.stderr);
