@@ -5,6 +5,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
+import * as bin from "../js/binfile.js";
+import { curves } from "../js/curves.js";
 import { fixture } from "../js/fixtures.js";
 import * as p from "../js/pinion.js";
 import { Daemons } from "./daemons.mjs";
@@ -35,6 +37,14 @@ test("circuits: listed, refused, removed", async () => {
     await d.addCircuit("brief", other.zkey);
     await d.ok("circuit", "remove", "brief");
     await d.refused(3, /brief/, "circuit", "remove", "brief");
+});
+
+test("a circuit whose result would not fit a message is refused", async () => {
+    const publics = 13000;
+    const one = [[0, 1n]];
+    const circuit = { wires: publics + 1, publics, constraints: [[one, one, one]] };
+    const r1cs = p.file(".r1cs", bin.r1cs(curves.bn128, circuit));
+    await d.refused(3, /13000 public values, at most \d+ fit/, "circuit", "add", "wide", "--key", p.setup(r1cs));
 });
 
 test("submit, then wait: id, state, proof, stages", async () => {
