@@ -76,6 +76,7 @@ struct waiting {
     int64_t until;
     uint32_t room;   /* NEXT */
     uint64_t number; /* JOB */
+    uint32_t uid;    /* JOB: who waits */
     bool proof;      /* JOB */
     bool ready;      /* JOB: it has ended or is held, and that is on disk */
 };

@@ -165,7 +165,30 @@ static void wait_is_never_longer_than_a_second(void **state)
     assert_int_equal(json_integer_value(json_object_get(reply, "position")), 1);
 }
 
+/* Who waits, however often, leaves room for others at the desk. */
+static void many_waits_are_answered_at_once(void **state)
+{
+    enum { WAITS = 32 };
+    struct office *o = *state;
+    office_submit(o, ALICE, "a", "small", "");
+    office_submit(o, BOB, "b", "small", "");
+    static const char wait[] = "{\"op\":\"wait\",\"protocol\":1,\"id\":\"%s\",\"wait_ms\":1000}";
+    for (int i = 0; i < WAITS; i++)
+        assert_false(office_has_reply(o, office_send(o, ALICE, 0, wait, "a")));
+    size_t token = office_send(o, ALICE, 0, wait, "a");
+    assert_true(office_has_reply(o, token));
+    json_t *reply = office_reply(o, token);
+    assert_string_equal(json_string_value(json_object_get(reply, "state")), "waiting");
+    assert_false(office_has_reply(o, office_send(o, BOB, 0, wait, "b")));
+}
+
 /* ---- rights ---- */
+
+static json_int_t waiting_jobs(struct office *o, uint32_t uid)
+{
+    json_t *status = office_ask(o, uid, "{\"op\":\"status\",\"protocol\":1}");
+    return json_integer_value(json_object_get(json_object_get(status, "jobs"), "waiting"));
+}
 
 static void users_see_and_cancel_their_own_jobs(void **state)
 {
@@ -181,6 +204,8 @@ static void users_see_and_cancel_their_own_jobs(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "id")), "his");
     list = json_object_get(office_ask(o, OWNER, "{\"op\":\"list\",\"protocol\":1}"), "jobs");
     assert_int_equal(json_array_size(list), 2);
+    assert_int_equal(waiting_jobs(o, BOB), 1);
+    assert_int_equal(waiting_jobs(o, OWNER), 2);
     assert_true(is_ok(job_op(o, BOB, "cancel", "his")));
     assert_true(is_ok(job_op(o, OWNER, "cancel", "hers")));
     assert_int_equal(office_job(o, "hers").state, JOB_CANCELLED);
@@ -466,6 +491,7 @@ int main(void)
         JOB_TEST(broken_requests_are_refused),
         JOB_TEST(wait_tells_the_end),
         JOB_TEST(wait_is_never_longer_than_a_second),
+        JOB_TEST(many_waits_are_answered_at_once),
         JOB_TEST(users_see_and_cancel_their_own_jobs),
         JOB_TEST(only_admins_operate),
         JOB_TEST(strangers_are_no_workers),

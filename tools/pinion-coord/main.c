@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/log.h"
 #include "conf/conf.h"
 #include "shm/coord/coord.h"
+
+enum { DESCRIPTORS = 65536 };
 
 static const char usage[] =
     "usage: pinion-coord [--dir DIR] [--config FILE] [--arena SIZE]\n"
@@ -146,6 +149,16 @@ static enum status run(const struct arguments *a)
     return coord_run(&options);
 }
 
+/* Every connection and every process that is watched takes a descriptor. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max < DESCRIPTORS ? limit.rlim_max : DESCRIPTORS;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* what there is will do for most */
+}
+
 int main(int argc, char **argv)
 {
     sigset_t set;
@@ -158,6 +171,7 @@ int main(int argc, char **argv)
     sigaddset(&set, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &set, NULL);
     (void)signal(SIGPIPE, SIG_IGN);
+    raise_descriptor_limit();
     enum status st = parse(&a, argc, argv);
     if (st == ST_OK)
         st = run(&a);
