@@ -133,8 +133,8 @@ enum status journal_finish(struct journal *j, uint64_t number, enum job_state st
                            const struct job_result *result, int64_t now) MUST_CHECK;
 
 /* Deletes ended jobs: all but the newest keep, and those that ended before ended_before. At most
- * JOURNAL_PRUNE_MAX a call, so that the loop is never held up; fewer means that it was all. An id is
- * free again once its job is pruned. */
+ * JOURNAL_PRUNE_MAX a call, so that the loop is never held up; fewer means that it was all. An id
+ * is free again once its job is pruned. */
 enum status journal_prune(struct journal *j, size_t *removed, uint64_t keep,
                           int64_t ended_before) MUST_CHECK;
 

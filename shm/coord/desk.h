@@ -106,6 +106,10 @@ void desk_reconfigured(struct desk *d);
 bool desk_is_awaited(const struct desk *d);
 void desk_commit(struct desk *d);
 
+/* The desk was not asked for a while: nobody's silence in that time counts against him. To be
+ * called before desk_tick. */
+void desk_was_away(struct desk *d);
+
 /* When desk_tick is due at the latest, ms of the monotonic clock. */
 int64_t desk_due(const struct desk *d);
 

@@ -20,7 +20,10 @@
 #include "shm/journal.h"
 #include "shm/process.h"
 
-enum { EVENTS_AT_ONCE = 64 };
+enum {
+    EVENTS_AT_ONCE = 64,
+    TURN_MS = 3000, /* a turn of the loop that took longer: the process was stopped, or held up */
+};
 
 /* What epoll tells of a descriptor that is no client's. */
 #define TAG_BELL (UINT64_C(1) << 32)
@@ -198,6 +201,7 @@ static void on_event(struct server *s, const struct epoll_event *e)
 
 static enum status loop(struct server *s)
 {
+    int64_t turned = monotonic(s);
     while (!s->ended) {
         struct epoll_event events[EVENTS_AT_ONCE];
         bool awaited = desk_is_awaited(s->desk);
@@ -205,6 +209,9 @@ static enum status loop(struct server *s)
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, wait < 0 ? 0 : (int)wait);
         if (n < 0 && errno != EINTR)
             return fail(ST_INTERNAL, "coordinator: epoll_wait: %m");
+        if (monotonic(s) - turned > TURN_MS)
+            desk_was_away(s->desk);
+        turned = monotonic(s);
         for (int i = 0; i < n; i++)
             on_event(s, &events[i]);
         if (n == 0 && awaited) /* nobody else to share the commit with */
