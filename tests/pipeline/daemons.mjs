@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { folder, program, setup, vkey } from "../js/pinion.js";
 
+const STOP_SECONDS = 60;
 const running = new Set();
 process.on("exit", () => running.forEach((d) => d.end()));
 
@@ -57,12 +58,19 @@ export class Daemons {
         return this;
     }
 
-    /** SIGTERM to the supervisor; how it ended. */
-    async stop() {
+    /** SIGTERM to the supervisor; how it ended. With keep, to be started again. */
+    async stop({ keep = false } = {}) {
         this.process.ref();
         this.process.kill("SIGTERM");
-        const how = await this.exited;
-        this.end();
+        const late = pause(STOP_SECONDS * 1000, null, { ref: false });
+        const how = await Promise.race([this.exited, late]);
+        if (!how) {
+            const left = children(this.process.pid).map((c) => `${c.name} ${c.pid}`);
+            assert.fail(`not stopped within ${STOP_SECONDS} s: ${left}\n${this.logText()}`);
+        }
+        if (!keep) {
+            this.end();
+        }
         return how;
     }
 
@@ -80,7 +88,7 @@ export class Daemons {
     run(...args) {
         return new Promise((resolve, reject) => {
             const full = [...args, "--dir", this.dir];
-            execFile(program, full, { timeout: 120_000 }, (error, stdout, stderr) => {
+            execFile(program, full, { timeout: 60_000 }, (error, stdout, stderr) => {
                 if (error && typeof error.code !== "number") {
                     reject(new Error(`pinion ${full.join(" ")}: ${error}\n${stderr}`));
                 } else {
