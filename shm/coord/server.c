@@ -22,6 +22,7 @@
 
 enum {
     EVENTS_AT_ONCE = 64,
+    ARRIVALS_AT_ONCE = 64,
     TURN_MS = 3000, /* a turn of the loop that took longer: the process was stopped, or held up */
 };
 
@@ -50,13 +51,17 @@ static void ring(void *arg)
         ;
 }
 
+/* Some of them: those who never stop asking must not keep commits and deaths waiting. */
 static void serve_arrived(struct server *s)
 {
     struct arrival a;
-    while (lanes_next(s->lanes, &a)) {
+    for (int i = 0; i < ARRIVALS_AT_ONCE; i++) {
+        if (!lanes_next(s->lanes, &a))
+            return;
         desk_request(s->desk, a.token, &a.peer, a.bytes, a.len);
         lanes_accepted(s->lanes);
     }
+    ring(s);
 }
 
 /* ---- the desk's host ---- */
