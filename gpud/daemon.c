@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fault.h"
 #include "common/log.h"
 #include "gpud/parts.h"
 #include "gpud/pipeline_private.h"
@@ -110,12 +111,14 @@ static enum status deliver(struct daemon *d)
     struct pipeline_event e;
     enum status st = ST_OK;
     while (st == ST_OK && pipeline_event(d->pipeline, &e)) {
+        FAULT_POINT(e.kind == PIPELINE_COPIED ? "gpud.copied" : "gpud.proved");
         if (e.kind == PIPELINE_COPIED) {
             st = tell_copied(d, &e);
             continue;
         }
         st = e.outcome == PIPELINE_PROVED ? tell_done(d, &e)
                                           : tell_failed(d, &e, e.outcome, e.message);
+        FAULT_POINT("gpud.done");
         if (st != ST_OK)
             break;
         member_drop(d->member, e.handle);
@@ -185,6 +188,7 @@ static enum status take_job(struct daemon *d, const json_t *body)
         status_clear();
         return ST_OK;
     }
+    FAULT_POINT("gpud.taken");
     member_hold(d->member, job.handle);
     if (suspect)
         d->suspect = job.handle;

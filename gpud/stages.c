@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/fault.h"
 #include "common/file/proof_json.h"
 #include "common/groth16/ops.h"
 #include "gpud/pipeline_private.h"
@@ -45,6 +46,8 @@ enum status stage_copy(const struct pipeline_parts *parts, struct job *j)
         st = vectors_check(&j->slice.vectors, key);
     if (st == ST_OK)
         st = device->ops->lane_reserve(device, j->lane, j->key->loaded);
+    if (st == ST_OK && FAULT_FAILS("gpud.copy"))
+        st = fail(ST_RESOURCE, "fault");
     double start = pipeline_now_ms();
     if (st == ST_OK)
         st = device->ops->job_copy(device, j->lane, j->key->loaded, &j->slice.vectors);
@@ -55,12 +58,16 @@ enum status stage_copy(const struct pipeline_parts *parts, struct job *j)
 enum status stage_prove(const struct pipeline_parts *parts, struct job *j)
 {
     struct backend *device = parts->device;
+    if (FAULT_FAILS("gpud.prove"))
+        return fail(ST_INTERNAL, "fault");
     return device->ops->job_prove(device, j->lane, j->key->loaded, &j->rs, NULL, &j->times.prove,
                                   &j->proof, j->publics);
 }
 
 enum status stage_verify(struct job *j)
 {
+    if (FAULT_FAILS("gpud.verify"))
+        j->proof.a[0] ^= 1; /* a device that gave a wrong proof */
     return groth16_verify(j->key->vk, j->publics, &j->proof);
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/fault.h"
 #include "shm/journal_private.h"
 
 enum { APPLICATION_ID = 0x50696e4a }; /* "PinJ", in the database's header */
@@ -268,7 +269,9 @@ static enum status end_batch(struct journal *j)
         st = journal_fail(j, j->lost);
     } else {
         struct query commit = query_start(j, SQL_COMMIT);
-        st = query_run(&commit, NULL);
+        st = FAULT_FAILS("journal.commit") ? fail(ST_RESOURCE, "journal %s: fault", j->path)
+                                           : query_run(&commit, NULL);
+        FAULT_POINT("journal.committed");
     }
     j->batch = false;
     j->lost = SQLITE_OK;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/fault.h"
 #include "shm/ledger_view.h"
 #include "shm/process.h"
 
@@ -86,7 +87,9 @@ enum status ledger_grant(struct ledger *l, struct handle *out, uint16_t client,
     struct slot_entry *s = &l->slot[i];
     uint32_t generation = word_generation(own(&s->word));
     store_record(s, &record);
+    FAULT_POINT("ledger.grant");
     store(&s->word, word_make(SLOT_WRITING, record.flags, client, generation));
+    FAULT_POINT("ledger.granted");
     *out = (struct handle){.slot = i, .generation = generation};
     return ST_OK;
 }
@@ -140,7 +143,9 @@ enum status ledger_publish(struct ledger *l, struct handle h, const struct publi
         store(&s->epoch, p->epoch);
         store(&s->counts, counts_make(counts & 0xff, counts >> 8 & 0xff, p->device));
     }
+    FAULT_POINT("ledger.publish");
     store(&s->word, word_make(p->state, flags, p->client, h.generation));
+    FAULT_POINT("ledger.published");
     return ST_OK;
 }
 
@@ -148,9 +153,12 @@ enum status ledger_free(struct ledger *l, struct handle h)
 {
     struct slot_entry *s = NULL;
     enum status st = find_slot(&s, l, h);
-    if (st == ST_OK)
-        store(&s->word, word_make(SLOT_FREE, 0, CLIENT_NONE, h.generation + 1));
-    return st;
+    if (st != ST_OK)
+        return st;
+    FAULT_POINT("ledger.free");
+    store(&s->word, word_make(SLOT_FREE, 0, CLIENT_NONE, h.generation + 1));
+    FAULT_POINT("ledger.freed");
+    return ST_OK;
 }
 
 enum status ledger_client_add(struct ledger *l, uint16_t *index, enum client_role role, int32_t pid,
@@ -172,7 +180,9 @@ enum status ledger_client_add(struct ledger *l, uint16_t *index, enum client_rol
     store(&e->incarnation, incarnation);
     store(&e->sequence, 0);
     store(&e->added_ns, process_monotonic_ns());
+    FAULT_POINT("ledger.client");
     store(&e->word, word_make(CLIENT_LIVE, role, 0, word_generation(own(&e->word)) + 1));
+    FAULT_POINT("ledger.client_added");
     *index = i;
     return ST_OK;
 }
@@ -199,5 +209,6 @@ void ledger_client_remove(struct ledger *l, uint16_t index)
         CHECK(word_state(word) == SLOT_FREE || word_client(word) != index);
     }
     uint64_t word = own(&l->client[index].word);
+    FAULT_POINT("ledger.client_remove");
     store(&l->client[index].word, word_make(CLIENT_FREE, 0, 0, word_generation(word)));
 }

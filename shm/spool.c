@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/fault.h"
 #include "common/sha256.h"
 
 struct upload {
@@ -235,6 +236,8 @@ static enum status find_open(struct spool *s, struct upload **out, uint64_t *siz
 static enum status write_all(struct spool *s, struct upload *u, const uint8_t *bytes, size_t len)
 {
     size_t done = 0;
+    if (FAULT_FAILS("spool.write"))
+        return fail(ST_RESOURCE, "spool %s: %s~: fault", s->dir, u->id);
     while (done < len) {
         ssize_t n = pwrite(u->fd, bytes + done, len - done, (off_t)(u->written + done));
         if (n < 0 && errno == EINTR)
@@ -295,12 +298,14 @@ static enum status check_complete(struct upload *u)
  */
 static enum status make_file(struct spool *s, struct upload *u)
 {
-    if (fsync(u->fd) != 0)
+    if (FAULT_FAILS("spool.sync") || fsync(u->fd) != 0)
         return fail(ST_RESOURCE, "spool %s: %s~: cannot be synced: %m", s->dir, u->id);
     if (renameat(s->fd, partial_name(u->id).name, s->fd, u->id) != 0)
         return fail(ST_RESOURCE, "spool %s: %s~: cannot be renamed: %m", s->dir, u->id);
+    FAULT_POINT("spool.renamed");
     if (fsync(s->fd) != 0)
         return fail(ST_RESOURCE, "spool %s: cannot be synced: %m", s->dir);
+    FAULT_POINT("spool.accepted");
     return ST_OK;
 }
 
@@ -351,6 +356,7 @@ enum status spool_remove(struct spool *s, const char *id)
     enum status st = job_id_check(id);
     if (st != ST_OK)
         return st;
+    FAULT_POINT("spool.remove");
     if (unlinkat(s->fd, id, 0) != 0 && errno != ENOENT)
         return fail(ST_RESOURCE, "spool %s: %s: cannot be removed: %m", s->dir, id);
     return ST_OK;

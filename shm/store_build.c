@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/fault.h"
 #include "common/sha256.h"
 #include "shm/store_private.h"
 
@@ -143,8 +144,10 @@ static enum status publish(struct addition *a, const char *building)
         st = fail(ST_RESOURCE, "%s: %m", building);
     if (st == ST_OK)
         st = sync_directory(building);
+    FAULT_POINT("store.rename");
     if (st == ST_OK && rename(building, final) != 0)
         st = fail(ST_RESOURCE, "%s: %m", final);
+    FAULT_POINT("store.renamed");
     return st == ST_OK ? sync_directory(a->dir) : st;
 }
 

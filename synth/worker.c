@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "common/fault.h"
 #include "common/log.h"
 #include "shm/job.h"
 #include "shm/member.h"
@@ -110,13 +111,18 @@ static enum status fill(struct worker *w, const struct grant *g, struct stages *
         st = fail(ST_STALE, "slot %u: is %s, not granted for writing", g->handle.slot,
                   slot_state_name(r.state));
     uint32_t extents = st == ST_OK ? r.w_extents + r.abc_extents : 0;
+    FAULT_POINT("synth.granted");
     if (st == ST_OK && (r.flags & SLOT_SCRUB))
         st = arena_scrub(arena, r.extent, extents);
     if (st == ST_OK)
         st = arena_map_slice(&map, arena, r.extent, extents, ARENA_WRITE);
+    FAULT_POINT("synth.mapped");
     if (st == ST_OK)
         st = fill_mapped(w, g, &r, map.base, stages);
+    FAULT_POINT("synth.written");
     arena_unmap(&map);
+    if (st == ST_OK && FAULT_FAILS("synth.unmapped"))
+        st = fail(ST_RESOURCE, "job %s: fault", g->id);
     return st;
 }
 
@@ -176,6 +182,7 @@ static enum status work(struct worker *w, const json_t *body)
                       log_real("evaluate_ms", stages.evaluate));
         st = tell(w, &g, st, &stages);
     }
+    FAULT_POINT("synth.submitted");
     member_drop(w->member, g.handle);
     return st;
 }

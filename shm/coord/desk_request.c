@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/fault.h"
 #include "shm/coord/desk_private.h"
 
 /* ---- making answers ---- */
@@ -96,6 +97,7 @@ static void send_reply(struct desk *d, void *token, uint16_t client, uint64_t se
         if (c->reply)
             memcpy(c->reply, bytes, len);
     }
+    FAULT_POINT("coord.reply");
     d->host->reply(d->host->arg, token, bytes, len);
 }
 

@@ -34,8 +34,9 @@ function children(pid) {
 
 export class Daemons {
     /** config: text of a configuration file. Sockets have short paths, so not the build's folder. */
-    constructor({ synths = 2, arena = "16M", config = "" } = {}) {
+    constructor({ synths = 2, arena = "16M", config = "", env = {} } = {}) {
         this.synths = synths;
+        this.env = { ...process.env, ...env };
         this.folder = fs.mkdtempSync(path.join(os.tmpdir(), "pinion-up-"));
         this.dir = path.join(this.folder, "state");
         const file = path.join(this.folder, "pinion.cfg");
@@ -47,7 +48,7 @@ export class Daemons {
 
     async start() {
         const out = fs.openSync(this.log, "a");
-        this.process = spawn(program, this.args, { stdio: ["ignore", out, out] });
+        this.process = spawn(program, this.args, { stdio: ["ignore", out, out], env: this.env });
         fs.closeSync(out);
         this.exited = new Promise((resolve) =>
             this.process.on("exit", (code, signal) => resolve({ code, signal })),
