@@ -102,7 +102,7 @@ INVERSE_CALL int64_t inverse_steps(struct inverse_matrix *m, int64_t eta, uint64
 
 /* (f, g) = m (f, g): exact. */
 INVERSE_CALL void inverse_apply(struct inverse_number *f, struct inverse_number *g,
-                                 const struct inverse_matrix *m, int n)
+                                const struct inverse_matrix *m, int n)
 {
     __int128 x = 0, y = 0;
     for (int i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ INVERSE_CALL void inverse_apply(struct inverse_number *f, struct inverse_number 
 /* The multiple of p, in (-2^62, 0] beyond the one that lifts negative operands, whose sum with
  * x = u d + v e is divisible by 2^62. */
 INVERSE_CALL int64_t inverse_multiple(int64_t u, int64_t v, int64_t d_sign, int64_t e_sign,
-                                       __int128 x, uint64_t p_inv)
+                                      __int128 x, uint64_t p_inv)
 {
     uint64_t lift = (uint64_t)(u & d_sign) + (uint64_t)(v & e_sign);
     return (int64_t)(lift - ((p_inv * (uint64_t)x + lift) & INVERSE_MASK));
@@ -132,8 +132,8 @@ INVERSE_CALL int64_t inverse_multiple(int64_t u, int64_t v, int64_t d_sign, int6
 /* (d, e) = m (d, e) modulo p. Both stay in (-2p, p): lifted by p where negative they are in
  * (-p, p), so the sums are in (-2^62 p, 2^62 p), less a multiple of p below 2^62. */
 INVERSE_CALL void inverse_apply_mod(struct inverse_number *d, struct inverse_number *e,
-                                     const struct inverse_matrix *m, const struct inverse_number *p,
-                                     uint64_t p_inv, int n)
+                                    const struct inverse_matrix *m, const struct inverse_number *p,
+                                    uint64_t p_inv, int n)
 {
     int64_t d_sign = d->l[n - 1] >> 63, e_sign = e->l[n - 1] >> 63;
     __int128 x = (__int128)m->u * d->l[0] + (__int128)m->v * e->l[0];
@@ -157,7 +157,7 @@ INVERSE_CALL void inverse_apply_mod(struct inverse_number *d, struct inverse_num
 
 /* r = (r ^ sign) - sign + (p where the result is negative); sign is 0 or -1. */
 INVERSE_CALL void inverse_normalize(struct inverse_number *r, int64_t sign,
-                                     const struct inverse_number *p, int n)
+                                    const struct inverse_number *p, int n)
 {
     int64_t carry = 0;
     for (int i = 0; i < n; i++) {
@@ -177,7 +177,7 @@ INVERSE_CALL void inverse_normalize(struct inverse_number *r, int64_t sign,
 /* r = 1/a modulo p, plain integers of so many limbs and a < p; 0 for a = 0. p is an odd prime of
  * so many bits, neg_inv = -1/p mod 2^64. */
 INVERSE_CALL void inverse_compute(uint64_t *r, const uint64_t *a, const uint64_t *p,
-                                   uint64_t neg_inv, int limbs, int bits)
+                                  uint64_t neg_inv, int limbs, int bits)
 {
     const int n = INVERSE_LENGTH(bits);
     struct inverse_number modulus, f, g, d = {{0}}, e = {{1}};

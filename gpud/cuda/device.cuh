@@ -8,8 +8,8 @@
 
 /* Records that call, of file:line, gave error, and returns the status it means. Finds out whether
  * the device is lost. */
-enum status device_failed(cudaError_t error, const char *call, const char *file, int line)
-    MUST_CHECK;
+enum status device_failed(cudaError_t error, const char *call, const char *file,
+                          int line) MUST_CHECK;
 
 /* Returns from the calling function when the call fails. */
 #define CUDA_TRY(call)                                                                             \

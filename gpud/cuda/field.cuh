@@ -1,12 +1,13 @@
 /* Prime fields on 32-bit limbs, device twins of common/ff: the same Montgomery representation with
  * R = 2^(32 N), so that bytes are exchanged unchanged. The same lines run on the host.
  *
- * A value is below p and kept as a R mod p, except where a function says lazy. Products keep two
- * accumulators, one of the columns of even and one of odd weight: then the 64-bit products of a row
- * line up without overlap and each row is one carry chain. Koc, Acar, Kaliski, "Analyzing and
- * comparing Montgomery multiplication algorithms" (1996), CIOS; the split after Emmart, Zheng,
- * Weems, "Faster modular exponentiation using double precision floating point arithmetic on the
- * GPU" (2018), section II. */
+ * Operands are taken by value: the compiler reads memory again after each of the volatile
+ * instructions of carry.cuh. A value is below p and kept as a R mod p, except where a function says
+ * lazy. Products keep two accumulators, one of the columns of even and one of odd weight: then the
+ * 64-bit products of a row line up without overlap and each row is one carry chain. Koc, Acar,
+ * Kaliski, "Analyzing and comparing Montgomery multiplication algorithms" (1996), CIOS; the split
+ * after Emmart, Zheng, Weems, "Faster modular exponentiation using double precision floating point
+ * arithmetic on the GPU" (2018), section II. */
 #ifndef PINION_CUDA_FIELD_CUH
 #define PINION_CUDA_FIELD_CUH
 
@@ -44,7 +45,7 @@ INLINE void set_one(field<P> &r)
 }
 
 template <class P>
-INLINE bool is_zero(const field<P> &a)
+INLINE bool is_zero(field<P> a)
 {
     uint32_t x = 0;
     UNROLL
@@ -54,7 +55,7 @@ INLINE bool is_zero(const field<P> &a)
 }
 
 template <class P>
-INLINE bool equal(const field<P> &a, const field<P> &b)
+INLINE bool equal(field<P> a, field<P> b)
 {
     uint32_t x = 0;
     UNROLL
@@ -65,7 +66,7 @@ INLINE bool equal(const field<P> &a, const field<P> &b)
 
 /* Whether the limbs, read as an integer, are below p. */
 template <class P>
-INLINE bool is_reduced(const field<P> &a)
+INLINE bool is_reduced(field<P> a)
 {
     sub_cc(a.l[0], P::modulus(0));
     UNROLL
@@ -76,7 +77,7 @@ INLINE bool is_reduced(const field<P> &a)
 
 /* a - p where that is not negative, else a. For a < 2p: reduced. */
 template <class P>
-INLINE field<P> reduce_once(const field<P> &a)
+INLINE field<P> reduce_once(field<P> a)
 {
     field<P> d;
     d.l[0] = sub_cc(a.l[0], P::modulus(0));
@@ -92,7 +93,7 @@ INLINE field<P> reduce_once(const field<P> &a)
 
 /* a + b as integers: lazy, below 2^(32 N) where the sum is. */
 template <class P>
-INLINE field<P> add_lazy(const field<P> &a, const field<P> &b)
+INLINE field<P> add_lazy(field<P> a, field<P> b)
 {
     field<P> s;
     s.l[0] = add_cc(a.l[0], b.l[0]);
@@ -104,19 +105,19 @@ INLINE field<P> add_lazy(const field<P> &a, const field<P> &b)
 }
 
 template <class P>
-INLINE field<P> add(const field<P> &a, const field<P> &b)
+INLINE field<P> add(field<P> a, field<P> b)
 {
     return reduce_once(add_lazy(a, b));
 }
 
 template <class P>
-INLINE field<P> dbl(const field<P> &a)
+INLINE field<P> dbl(field<P> a)
 {
     return add(a, a);
 }
 
 template <class P>
-INLINE field<P> sub(const field<P> &a, const field<P> &b)
+INLINE field<P> sub(field<P> a, field<P> b)
 {
     field<P> d;
     d.l[0] = sub_cc(a.l[0], b.l[0]);
@@ -134,7 +135,7 @@ INLINE field<P> sub(const field<P> &a, const field<P> &b)
 
 /* p - a: below or, for a = 0, equal to p; lazy. Good as a factor. */
 template <class P>
-INLINE field<P> neg_lazy(const field<P> &a)
+INLINE field<P> neg_lazy(field<P> a)
 {
     field<P> d;
     d.l[0] = sub_cc(P::modulus(0), a.l[0]);
@@ -146,7 +147,7 @@ INLINE field<P> neg_lazy(const field<P> &a)
 }
 
 template <class P>
-INLINE field<P> neg(const field<P> &a)
+INLINE field<P> neg(field<P> a)
 {
     field<P> d = neg_lazy(a);
     bool zero = is_zero(a);
@@ -257,7 +258,7 @@ INLINE field<P> row_merge(const uint32_t *low, const uint32_t *cleared)
 
 /* a b / R: lazy, below p + a b / R. Requires a + p < R. */
 template <class P>
-INLINE field<P> mul_lazy(const field<P> &a, const field<P> &b)
+INLINE field<P> mul_lazy(field<P> a, field<P> b)
 {
     uint32_t x[P::N], y[P::N];
     row_set<P::N>(y, row_limbs{a.l + 1}, b.l[0]);
@@ -278,7 +279,7 @@ INLINE field<P> mul_lazy(const field<P> &a, const field<P> &b)
 /* a b / R, reduced. Requires a + p < R and a b < p R: b may be any integer below R where a is
  * reduced; both may be below 2p where 4 p < R. */
 template <class P>
-INLINE field<P> mul(const field<P> &a, const field<P> &b)
+INLINE field<P> mul(field<P> a, field<P> b)
 {
     return reduce_once(mul_lazy(a, b));
 }
@@ -286,8 +287,7 @@ INLINE field<P> mul(const field<P> &a, const field<P> &b)
 /* (a b + c d) / R under one reduction: lazy, below p + (a b + c d) / R. Requires
  * a + c + p < R. */
 template <class P>
-INLINE field<P> mul_add_lazy(const field<P> &a, const field<P> &b, const field<P> &c,
-                             const field<P> &d)
+INLINE field<P> mul_add_lazy(field<P> a, field<P> b, field<P> c, field<P> d)
 {
     uint32_t x[P::N], y[P::N];
     row_set<P::N>(y, row_limbs{a.l + 1}, b.l[0]);
@@ -310,7 +310,7 @@ INLINE field<P> mul_add_lazy(const field<P> &a, const field<P> &b, const field<P
 
 /* (a b + c d) / R, reduced: factors at most p, and 3 p < R (not the scalar field of BLS12-381). */
 template <class P>
-INLINE field<P> mul_add(const field<P> &a, const field<P> &b, const field<P> &c, const field<P> &d)
+INLINE field<P> mul_add(field<P> a, field<P> b, field<P> c, field<P> d)
 {
     return reduce_once(mul_add_lazy(a, b, c, d));
 }
@@ -404,7 +404,7 @@ INLINE field<P> reduce_wide_lazy(const uint32_t *w)
 
 /* a^2 / R: lazy, as mul_lazy. */
 template <class P>
-INLINE field<P> sqr_lazy(const field<P> &a)
+INLINE field<P> sqr_lazy(field<P> a)
 {
     uint32_t w[2 * P::N];
     square_wide<P::N>(w, a.l);
@@ -412,14 +412,14 @@ INLINE field<P> sqr_lazy(const field<P> &a)
 }
 
 template <class P>
-INLINE field<P> sqr(const field<P> &a)
+INLINE field<P> sqr(field<P> a)
 {
     return reduce_once(sqr_lazy(a));
 }
 
 /* The element of the integer a; any a below R. */
 template <class P>
-INLINE field<P> from_canonical(const field<P> &a)
+INLINE field<P> from_canonical(field<P> a)
 {
     field<P> r2;
     UNROLL
@@ -430,7 +430,7 @@ INLINE field<P> from_canonical(const field<P> &a)
 
 /* a / R, the integer of the element a, below p: a reduction without a product. */
 template <class P>
-INLINE field<P> to_canonical(const field<P> &a)
+INLINE field<P> to_canonical(field<P> a)
 {
     uint32_t w[2 * P::N];
     UNROLL
@@ -443,7 +443,7 @@ INLINE field<P> to_canonical(const field<P> &a)
 
 /* 1/a; 0 for a = 0. Divsteps: rarely run, long, never inlined. */
 template <class P>
-OUTLINE field<P> inv(const field<P> &a)
+OUTLINE field<P> inv(field<P> a)
 {
     uint64_t p[P::LIMBS64], x[P::LIMBS64], y[P::LIMBS64];
     field<P> r3, t;

@@ -29,37 +29,37 @@ INLINE void set_one(field2<P> &r)
 }
 
 template <class P>
-INLINE bool is_zero(const field2<P> &a)
+INLINE bool is_zero(field2<P> a)
 {
     return is_zero(a.c0) && is_zero(a.c1);
 }
 
 template <class P>
-INLINE bool equal(const field2<P> &a, const field2<P> &b)
+INLINE bool equal(field2<P> a, field2<P> b)
 {
     return equal(a.c0, b.c0) && equal(a.c1, b.c1);
 }
 
 template <class P>
-INLINE field2<P> add(const field2<P> &a, const field2<P> &b)
+INLINE field2<P> add(field2<P> a, field2<P> b)
 {
     return {add(a.c0, b.c0), add(a.c1, b.c1)};
 }
 
 template <class P>
-INLINE field2<P> dbl(const field2<P> &a)
+INLINE field2<P> dbl(field2<P> a)
 {
     return add(a, a);
 }
 
 template <class P>
-INLINE field2<P> sub(const field2<P> &a, const field2<P> &b)
+INLINE field2<P> sub(field2<P> a, field2<P> b)
 {
     return {sub(a.c0, b.c0), sub(a.c1, b.c1)};
 }
 
 template <class P>
-INLINE field2<P> neg(const field2<P> &a)
+INLINE field2<P> neg(field2<P> a)
 {
     return {neg(a.c0), neg(a.c1)};
 }
@@ -67,33 +67,33 @@ INLINE field2<P> neg(const field2<P> &a)
 /* Four products under two reductions: as many multiplications as Karatsuba on reduced products, and
  * two sums instead of five. */
 template <class P>
-INLINE field2<P> mul(const field2<P> &a, const field2<P> &b)
+INLINE field2<P> mul(field2<P> a, field2<P> b)
 {
     return {mul_add(a.c0, b.c0, neg_lazy(a.c1), b.c1), mul_add(a.c0, b.c1, a.c1, b.c0)};
 }
 
 /* (c0 + c1)(c0 - c1), 2 c0 c1. */
 template <class P>
-INLINE field2<P> sqr(const field2<P> &a)
+INLINE field2<P> sqr(field2<P> a)
 {
     return {mul(add_lazy(a.c0, a.c1), sub(a.c0, a.c1)), dbl(mul(a.c0, a.c1))};
 }
 
 template <class P>
-INLINE field2<P> from_canonical(const field2<P> &a)
+INLINE field2<P> from_canonical(field2<P> a)
 {
     return {from_canonical(a.c0), from_canonical(a.c1)};
 }
 
 template <class P>
-INLINE field2<P> to_canonical(const field2<P> &a)
+INLINE field2<P> to_canonical(field2<P> a)
 {
     return {to_canonical(a.c0), to_canonical(a.c1)};
 }
 
 /* 1/a; 0 for a = 0. */
 template <class P>
-OUTLINE field2<P> inv(const field2<P> &a)
+OUTLINE field2<P> inv(field2<P> a)
 {
     field<P> n = inv(add(sqr(a.c0), sqr(a.c1)));
     return {mul(a.c0, n), neg(mul(a.c1, n))};

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "gpud/cuda/fq2.cuh"
+#include "gpud/cuda/shoup.cuh"
 
 #define TWIN_PASTE_(a, b) a##b
 #define TWIN_PASTE(a, b) TWIN_PASTE_(a, b)
@@ -78,6 +79,17 @@ void twin_mul_add(enum twin_field f, void *r, const void *a, const void *b, cons
         sum_of_products<fr>(r, a, b, c, d);
     else
         sum_of_products<fq>(r, a, b, c, d);
+}
+
+bool twin_lazy(enum twin_lazy op, void *out, const void *a_bytes, const void *b_bytes)
+{
+    fr a = load<fr>(a_bytes), b = load<fr>(b_bytes);
+    fr r = op == TWIN_LAZY_MUL   ? mul(a, shoup_prepare(b))
+           : op == TWIN_LAZY_ADD ? add_twice(a, b)
+                                 : sub_twice(a, b);
+    r = reduce_once(r);
+    std::memcpy(out, &r, sizeof r);
+    return is_reduced(r);
 }
 
 template <class F>

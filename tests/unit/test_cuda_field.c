@@ -91,6 +91,40 @@ static void fq_compare_mul_add(const fq *a, const fq *b, const fq *c, const fq *
     assert_memory_equal(&r, &expected, sizeof r);
 }
 
+/* a + p, below 2p. */
+static fr fr_lifted(const fr *a)
+{
+    fr r;
+    unsigned char carry = 0;
+    for (int i = 0; i < FR_LIMBS; i++)
+        carry = limb_add(carry, a->l[i], fr_modulus.l[i], &r.l[i]);
+    return r;
+}
+
+static void fr_compare_lazy_op(enum twin_lazy op, const fr *a, const fr *b, const fr *expected)
+{
+    fr r;
+    assert_true(twin_lazy(op, &r, a, b));
+    assert_memory_equal(&r, expected, sizeof r);
+}
+
+/* Each operand as it is and lifted by p. */
+static void fr_compare_lazy(const fr *a, const fr *b)
+{
+    fr product, sum, difference;
+    fr_mul(&product, a, b);
+    fr_add(&sum, a, b);
+    fr_sub(&difference, a, b);
+    const fr as[2] = {*a, fr_lifted(a)}, bs[2] = {*b, fr_lifted(b)};
+    for (int i = 0; i < 2; i++) {
+        fr_compare_lazy_op(TWIN_LAZY_MUL, &as[i], b, &product);
+        for (int j = 0; j < 2; j++) {
+            fr_compare_lazy_op(TWIN_LAZY_ADD, &as[i], &bs[j], &sum);
+            fr_compare_lazy_op(TWIN_LAZY_SUB, &as[i], &bs[j], &difference);
+        }
+    }
+}
+
 static void random_values(void **state)
 {
     (void)state;
@@ -102,6 +136,8 @@ static void random_values(void **state)
         fr_compare_all(&a, &b);
         fr_compare_raw(&a, &fr_raw);
         fr_compare_all(&zero, &a);
+        fr_compare_lazy(&a, &b);
+        fr_compare_lazy(&zero, &b);
         fq c = fq_biased(&rng, &raw), d = fq_biased(&rng, &raw);
         fq_compare_all(&c, &d);
         fq_compare_raw(&c, &raw);
@@ -126,6 +162,8 @@ static void largest_values(void **state)
     fr_compare_all(&a, &a);
     fr_compare_all(&a, &zero);
     fr_compare_raw(&a, &ones);
+    fr_compare_lazy(&a, &a);
+    fr_compare_lazy(&a, &zero);
     fq_compare_all(&b, &b);
     fq_compare_all(&fq_zero, &b);
     fq_compare_raw(&b, &fq_ones);
@@ -141,8 +179,10 @@ static void all_pairs(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < fr_modulus.l[0]; i++)
-        for (uint64_t j = 0; j < fr_modulus.l[0]; j++)
+        for (uint64_t j = 0; j < fr_modulus.l[0]; j++) {
             fr_compare_all(&(fr){{i}}, &(fr){{j}});
+            fr_compare_lazy(&(fr){{i}}, &(fr){{j}});
+        }
     for (uint64_t i = 0; i < fq_modulus.l[0]; i++)
         for (uint64_t j = 0; j < fq_modulus.l[0]; j++)
             fq_compare_all(&(fq){{i}}, &(fq){{j}});
