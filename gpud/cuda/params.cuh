@@ -48,6 +48,15 @@
         PARAMS_LIST(r3, prefix##_R3)                                                               \
     };
 
+/* What a scalar field has besides: roots of unity. */
+#define PARAMS_DOMAIN(type, prefix)                                                                \
+    struct type {                                                                                  \
+        static constexpr int TWO_ADICITY = prefix##_TWO_ADICITY;                                   \
+        PARAMS_LIST(nonresidue, prefix##_NONRESIDUE)                                               \
+        PARAMS_LIST(root_snarkjs, prefix##_ROOT_SNARKJS)                                           \
+        PARAMS_LIST(root_bellman, prefix##_ROOT_BELLMAN)                                           \
+    };
+
 PARAMS_FIELD(params_fr_bn254, BN254_FR)
 PARAMS_FIELD(params_fq_bn254, BN254_FQ)
 PARAMS_FIELD(params_fr_bls12_381, BLS12_381_FR)
@@ -57,6 +66,23 @@ PARAMS_FIELD(params_fq_toy_bn, TOY_BN_FQ)
 PARAMS_FIELD(params_fr_toy_bls, TOY_BLS_FR)
 PARAMS_FIELD(params_fq_toy_bls, TOY_BLS_FQ)
 
+template <class P>
+struct params_domain_of;
+
+#define PARAMS_DOMAIN_OF(curve, prefix)                                                            \
+    PARAMS_DOMAIN(params_domain_##curve, prefix)                                                   \
+    template <>                                                                                    \
+    struct params_domain_of<params_fr_##curve> {                                                   \
+        using type = params_domain_##curve;                                                        \
+    };
+
+PARAMS_DOMAIN_OF(bn254, BN254_FR)
+PARAMS_DOMAIN_OF(bls12_381, BLS12_381_FR)
+PARAMS_DOMAIN_OF(toy_bn, TOY_BN_FR)
+PARAMS_DOMAIN_OF(toy_bls, TOY_BLS_FR)
+
+#undef PARAMS_DOMAIN_OF
+#undef PARAMS_DOMAIN
 #undef PARAMS_FIELD
 #undef PARAMS_LIST
 

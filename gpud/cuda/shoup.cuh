@@ -42,21 +42,27 @@ OUTLINE shoup<P> shoup_prepare(field<P> m)
     return s;
 }
 
-/* Limb i of k p. */
+/* Multiples of the modulus, for constexpr variables: as such each limb is an immediate operand. */
 template <class P>
-HOST_DEVICE constexpr uint32_t modulus_multiple(uint32_t k, int i)
+HOST_DEVICE constexpr field<P> modulus_twice()
 {
+    field<P> r = {};
     uint64_t t = 0;
-    for (int j = 0; j <= i; j++)
-        t = (t >> 32) + (uint64_t)P::modulus(j) * k;
-    return (uint32_t)t;
+    for (int i = 0; i < P::N; i++) {
+        t = (t >> 32) + (uint64_t)P::modulus(i) * 2;
+        r.l[i] = (uint32_t)t;
+    }
+    return r;
 }
 
-/* Limb i of R - p. */
+/* R - p. p is odd: the carry ends in the first limb. */
 template <class P>
-HOST_DEVICE constexpr uint32_t modulus_complement(int i)
+HOST_DEVICE constexpr field<P> modulus_complement()
 {
-    return ~P::modulus(i) + (i == 0 ? 1U : 0U); /* p is odd: the carry ends in the first limb */
+    field<P> r = {};
+    for (int i = 0; i < P::N; i++)
+        r.l[i] = ~P::modulus(i) + (i == 0 ? 1U : 0U);
+    return r;
 }
 
 /* One row of a chain: acc[at..] += a[from] b, a[from + 2] b, ... while the index stays below end;
@@ -125,6 +131,8 @@ template <class P>
 INLINE field<P> mul(field<P> a, shoup<P> s)
 {
     constexpr int N = P::N;
+    constexpr field<P> complement = modulus_complement<P>();
+    constexpr bool ones = complement.l[0] == UINT32_MAX;
     uint32_t q[N], even[N], odd[N];
     multiply_high<N>(q, a.l, s.q.l);
     UNROLL
@@ -135,8 +143,8 @@ INLINE field<P> mul(field<P> a, shoup<P> s)
         multiply_low_row<N>(even, odd, a.l, s.w.l[i], i);
     UNROLL
     for (int i = 0; i < N; i++)
-        if (modulus_complement<P>(i) != 0 && (i > 0 || modulus_complement<P>(i) != UINT32_MAX))
-            multiply_low_row<N>(even, odd, q, modulus_complement<P>(i), i);
+        if (complement.l[i] != 0 && (i > 0 || !ones))
+            multiply_low_row<N>(even, odd, q, complement.l[i], i);
 
     field<P> r;
     r.l[0] = even[0];
@@ -146,7 +154,7 @@ INLINE field<P> mul(field<P> a, shoup<P> s)
         r.l[i] = addc_cc(even[i], odd[i]);
     if (N > 2)
         r.l[N - 1] = addc(even[N - 1], odd[N - 1]);
-    if (modulus_complement<P>(0) == UINT32_MAX) { /* q (2^32 - 1) */
+    if (ones) { /* q (2^32 - 1) */
         r.l[0] = sub_cc(r.l[0], q[0]);
         UNROLL
         for (int i = 1; i < N - 1; i++)
@@ -165,12 +173,13 @@ INLINE field<P> mul(field<P> a, shoup<P> s)
 template <class P>
 INLINE field<P> lift_twice(field<P> a, uint32_t back)
 {
+    constexpr field<P> twice = modulus_twice<P>();
     field<P> r;
-    r.l[0] = add_cc(a.l[0], back & modulus_multiple<P>(2, 0));
+    r.l[0] = add_cc(a.l[0], back & twice.l[0]);
     UNROLL
     for (int i = 1; i < P::N - 1; i++)
-        r.l[i] = addc_cc(a.l[i], back & modulus_multiple<P>(2, i));
-    r.l[P::N - 1] = addc(a.l[P::N - 1], back & modulus_multiple<P>(2, P::N - 1));
+        r.l[i] = addc_cc(a.l[i], back & twice.l[i]);
+    r.l[P::N - 1] = addc(a.l[P::N - 1], back & twice.l[P::N - 1]);
     return r;
 }
 
@@ -191,12 +200,13 @@ INLINE field<P> sub_twice(field<P> a, field<P> b)
 template <class P>
 INLINE field<P> add_twice(field<P> a, field<P> b)
 {
+    constexpr field<P> twice = modulus_twice<P>();
     field<P> c;
-    c.l[0] = sub_cc(modulus_multiple<P>(2, 0), b.l[0]);
+    c.l[0] = sub_cc(twice.l[0], b.l[0]);
     UNROLL
     for (int i = 1; i < P::N - 1; i++)
-        c.l[i] = subc_cc(modulus_multiple<P>(2, i), b.l[i]);
-    c.l[P::N - 1] = subc(modulus_multiple<P>(2, P::N - 1), b.l[P::N - 1]);
+        c.l[i] = subc_cc(twice.l[i], b.l[i]);
+    c.l[P::N - 1] = subc(twice.l[P::N - 1], b.l[P::N - 1]);
     return sub_twice(a, c);
 }
 
