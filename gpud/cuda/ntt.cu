@@ -165,7 +165,7 @@ struct pass {
 };
 
 template <class P, bool INVERSE>
-static __global__ void __launch_bounds__(NTT_THREADS, 2)
+static __global__ void __launch_bounds__(NTT_THREADS, 3)
     column_pass(vectors<P> vs, factor_table<P> twiddles, pass p)
 {
     __shared__ uint4 shared[2][NTT_TILE];
@@ -186,7 +186,7 @@ enum middle { MIDDLE_INVERSE, MIDDLE_FORWARD, MIDDLE_EXTEND };
 /* The contiguous tiles: the end of the inverse transform, the scaling, the begin of the forward
  * one. Memory is met in the order of layer 0, where neighbours have neighbours. */
 template <class P, middle M>
-static __global__ void __launch_bounds__(NTT_THREADS, 2)
+static __global__ void __launch_bounds__(NTT_THREADS, 3)
     middle_pass(vectors<P> vs, tables<P> tabs, pass p)
 {
     __shared__ uint4 shared[2][NTT_TILE];
