@@ -20,6 +20,7 @@ static const struct curve_ops ops = {
     .evaluate = step_evaluate,
     .prove_workspace = step_prove_workspace,
     .prove = step_prove,
+    .assemble = step_assemble,
     .vkey = step_vkey,
     .verify = step_verify,
     .verify_memory = step_verify_memory,

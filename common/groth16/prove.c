@@ -190,6 +190,27 @@ static void assemble(struct groth16_proof *out, const struct groth16_key *key,
     put_g1(out->c, &c);
 }
 
+static void sum_load(g1 *r, const uint8_t *stored)
+{
+    g1_affine p;
+    g1_load(&p, stored);
+    g1_from_affine(r, &p);
+}
+
+void step_assemble(const struct groth16_key *key, const struct groth16_sums *stored,
+                   const struct groth16_randomness *rs, struct groth16_proof *out)
+{
+    struct sums sums;
+    g2_affine p;
+    sum_load(&sums.h, stored->h);
+    sum_load(&sums.a, stored->a);
+    sum_load(&sums.b1, stored->b1);
+    sum_load(&sums.c, stored->c);
+    g2_load(&p, stored->b2);
+    g2_from_affine(&sums.b2, &p);
+    assemble(out, key, &sums, rs);
+}
+
 enum status step_prove(const struct groth16_key *key, const uint8_t *w, void *a, void *b,
                        const struct groth16_randomness *rs, void *workspace, struct pool *pool,
                        struct progress *progress, struct groth16_timings *timings,

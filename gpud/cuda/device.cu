@@ -68,6 +68,15 @@ static enum status run_self_test(const struct device *d)
     return ST_OK;
 }
 
+int device_count(void)
+{
+    int count = 0;
+    if (cudaGetDeviceCount(&count) == cudaSuccess)
+        return count;
+    (void)cudaGetLastError();
+    return 0;
+}
+
 enum status device_open(struct device *out, int index)
 {
     int count = 0;

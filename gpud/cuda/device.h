@@ -26,6 +26,9 @@ struct device {
     uint64_t memory, l2_bytes; /* memory: all of it */
 };
 
+/* How many there are; 0 without a usable driver. */
+int device_count(void);
+
 /* Device index, ready for use: its context is made and a kernel that must give a known answer has
  * run. The calling thread's device from now on. */
 enum status device_open(struct device *out, int index) MUST_CHECK;

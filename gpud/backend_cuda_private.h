@@ -1,0 +1,44 @@
+/* What the parts of the CUDA backend share: backend_cuda.c (jobs) and backend_cuda_key.c (keys). */
+#ifndef PINION_GPUD_BACKEND_CUDA_PRIVATE_H
+#define PINION_GPUD_BACKEND_CUDA_PRIVATE_H
+
+#include <stdint.h>
+
+#include "common/groth16/key.h"
+#include "gpud/cuda/msm.h"
+#include "gpud/cuda/ntt.h"
+
+enum { CUDA_ALIGNMENT = 256 };
+
+/* The sums of a proof, in the order in which tables are given to them: h's scalars are all of full
+ * width, c and a see most of the witness. */
+enum cuda_sum { CUDA_SUM_H, CUDA_SUM_C, CUDA_SUM_A, CUDA_SUM_B1, CUDA_SUM_B2, CUDA_SUMS };
+
+/* What a loaded key takes on the device, known before it is loaded. */
+struct cuda_key_plan {
+    struct cuda_msm_shape shape[CUDA_SUMS]; /* n = 0: a sum of nothing */
+    uint64_t key_bytes;                     /* points, multiples, factors of the transforms */
+    uint64_t msm_workspace, vector_bytes, witness_bytes;
+};
+
+/* memory: bytes of the device that the backend may use in all. */
+struct cuda_key_plan cuda_key_plan(const struct groth16_key *key, uint64_t memory);
+
+struct backend_key {
+    const struct groth16_key *key;
+    struct cuda_key_plan plan;
+    struct cuda_ntt *ntt;            /* owned */
+    struct cuda_msm *msm[CUDA_SUMS]; /* owned; NULL: a sum of nothing */
+};
+
+/* The device is current. ST_RESOURCE, ST_INTERNAL. */
+enum status cuda_key_create(struct backend_key **out, const struct groth16_key *key,
+                            uint64_t memory, struct CUstream_st *stream) MUST_CHECK;
+void cuda_key_destroy(struct backend_key *k);
+
+static inline uint64_t cuda_round_up(uint64_t n)
+{
+    return (n + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
+}
+
+#endif
