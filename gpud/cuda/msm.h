@@ -34,6 +34,8 @@ struct cuda_msm_shape {
     uint64_t table_bytes;     /* device memory for bases and multiples; less than one multiple of each
                                  counts as one: no table */
     uint64_t workspace_bytes; /* wish for the workspace: longer sums are cut into passes; 0: none */
+    unsigned width;           /* bits of a digit, 8 ... 24; 0: the best */
+    unsigned affine_levels;   /* after which sums are not affine any more, 1 ... 24; 0: the best */
 };
 
 /* Device memory that a plan of this shape will own. */
@@ -65,6 +67,12 @@ enum status cuda_msm_load(struct cuda_msm *plan, const void *bases, uint64_t n,
 enum status cuda_msm_launch(const struct cuda_msm *plan, const void *scalars, uint64_t first,
                             uint64_t n, void *workspace, void *result,
                             struct CUstream_st *stream) MUST_CHECK;
+
+/* The same, but waits, and says how long each part took: a line "ms name" for each to text, at most
+ * size bytes with the final 0. For benchmarks. */
+enum status cuda_msm_profile(const struct cuda_msm *plan, const void *scalars, uint64_t first,
+                             uint64_t n, void *workspace, void *result, struct CUstream_st *stream,
+                             char *text, size_t size) MUST_CHECK;
 
 /* Enqueues result = sum of count stored points, in memory that the device can read: parts of a sum
  * whose bases came in pieces. */
