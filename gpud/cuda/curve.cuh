@@ -11,6 +11,31 @@
 #include "gpud/cuda/field.cuh"
 #include "gpud/cuda/fq2.cuh"
 
+/* Products inside the functions here: those of Fq2 are calls, or compiling takes minutes. */
+template <class P>
+INLINE field<P> times(const field<P> &a, const field<P> &b)
+{
+    return mul(a, b);
+}
+
+template <class P>
+OUTLINE field2<P> times(const field2<P> &a, const field2<P> &b)
+{
+    return mul(a, b);
+}
+
+template <class P>
+INLINE field<P> square(const field<P> &a)
+{
+    return sqr(a);
+}
+
+template <class P>
+OUTLINE field2<P> square(const field2<P> &a)
+{
+    return sqr(a);
+}
+
 template <class F>
 struct affine {
     F x, y;
@@ -68,8 +93,8 @@ INLINE xyzz<F> to_xyzz(const affine<F> &p)
 template <class F>
 INLINE affine<F> to_affine(const xyzz<F> &p, const F &zzz_inverse)
 {
-    F z = mul(p.zz, zzz_inverse);
-    return {mul(p.x, sqr(z)), mul(p.y, zzz_inverse)};
+    F z = times(p.zz, zzz_inverse);
+    return {times(p.x, square(z)), times(p.y, zzz_inverse)};
 }
 
 template <class F>
@@ -82,12 +107,12 @@ OUTLINE affine<F> to_affine(const xyzz<F> &p)
 template <class F>
 OUTLINE void point_double(xyzz<F> &r, const xyzz<F> &p)
 {
-    F u = dbl(p.y), v = sqr(u), w = mul(u, v), s = mul(p.x, v), xx = sqr(p.x);
+    F u = dbl(p.y), v = square(u), w = times(u, v), s = times(p.x, v), xx = square(p.x);
     F m = add(dbl(xx), xx);
-    F x = sub(sqr(m), dbl(s));
-    F y = sub(mul(m, sub(s, x)), mul(w, p.y));
-    r.zz = mul(v, p.zz);
-    r.zzz = mul(w, p.zzz);
+    F x = sub(square(m), dbl(s));
+    F y = sub(times(m, sub(s, x)), times(w, p.y));
+    r.zz = times(v, p.zz);
+    r.zzz = times(w, p.zzz);
     r.x = x;
     r.y = y;
 }
@@ -98,11 +123,11 @@ template <class F>
 INLINE void point_add_end(xyzz<F> &r, const F &u1, const F &s1, const F &h, const F &d, const F &zz,
                           const F &zzz)
 {
-    F hh = sqr(h), hhh = mul(hh, h), q = mul(u1, hh);
-    F x = sub(sub(sqr(d), hhh), dbl(q));
-    F y = sub(mul(d, sub(q, x)), mul(s1, hhh));
-    r.zz = mul(zz, hh);
-    r.zzz = mul(zzz, hhh);
+    F hh = square(h), hhh = times(hh, h), q = times(u1, hh);
+    F x = sub(sub(square(d), hhh), dbl(q));
+    F y = sub(times(d, sub(q, x)), times(s1, hhh));
+    r.zz = times(zz, hh);
+    r.zzz = times(zzz, hhh);
     r.x = x;
     r.y = y;
 }
@@ -117,7 +142,7 @@ OUTLINE void point_add(xyzz<F> &r, const affine<F> &q)
         r = to_xyzz(q);
         return;
     }
-    F h = sub(mul(q.x, r.zz), r.x), d = sub(mul(q.y, r.zzz), r.y);
+    F h = sub(times(q.x, r.zz), r.x), d = sub(times(q.y, r.zzz), r.y);
     if (!is_zero(h))
         point_add_end(r, F(r.x), F(r.y), h, d, F(r.zz), F(r.zzz));
     else if (is_zero(d))
@@ -136,10 +161,10 @@ OUTLINE void point_add(xyzz<F> &r, const xyzz<F> &q)
         r = q;
         return;
     }
-    F u = mul(r.x, q.zz), s = mul(r.y, q.zzz);
-    F h = sub(mul(q.x, r.zz), u), d = sub(mul(q.y, r.zzz), s);
+    F u = times(r.x, q.zz), s = times(r.y, q.zzz);
+    F h = sub(times(q.x, r.zz), u), d = sub(times(q.y, r.zzz), s);
     if (!is_zero(h))
-        point_add_end(r, u, s, h, d, mul(r.zz, q.zz), mul(r.zzz, q.zzz));
+        point_add_end(r, u, s, h, d, times(r.zz, q.zz), times(r.zzz, q.zzz));
     else if (is_zero(d))
         point_double(r, xyzz<F>(r));
     else
@@ -173,9 +198,9 @@ OUTLINE affine<F> add_same_x(const affine<F> &p, const affine<F> &q, const F &in
         set_infinity(r);
         return r;
     }
-    F xx = sqr(p.x), slope = mul(add(dbl(xx), xx), inverse);
-    r.x = sub(sqr(slope), dbl(p.x));
-    r.y = sub(mul(slope, sub(p.x, r.x)), p.y);
+    F xx = square(p.x), slope = times(add(dbl(xx), xx), inverse);
+    r.x = sub(square(slope), dbl(p.x));
+    r.y = sub(times(slope, sub(p.x, r.x)), p.y);
     return r;
 }
 

@@ -43,12 +43,12 @@ __device__ F invert_in_block(const F &mine)
     __syncthreads();
     if (t < WARP) {
         F a = shared[t], b = shared[t + WARP], c = shared[t + 2 * WARP], d = shared[t + 3 * WARP];
-        F ab = mul(a, b), cd = mul(c, d), i = inv(mul(ab, cd));
-        F ab_inverse = mul(i, cd), cd_inverse = mul(i, ab);
-        shared[t] = mul(ab_inverse, b);
-        shared[t + WARP] = mul(ab_inverse, a);
-        shared[t + 2 * WARP] = mul(cd_inverse, d);
-        shared[t + 3 * WARP] = mul(cd_inverse, c);
+        F ab = times(a, b), cd = times(c, d), i = inv(times(ab, cd));
+        F ab_inverse = times(i, cd), cd_inverse = times(i, ab);
+        shared[t] = times(ab_inverse, b);
+        shared[t + WARP] = times(ab_inverse, a);
+        shared[t + 2 * WARP] = times(cd_inverse, d);
+        shared[t + 3 * WARP] = times(cd_inverse, c);
     }
     __syncthreads();
     return shared[t];
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(LANES, blocks_of_sums<F>())
         F d = sub(b.x, a.x);
         if (left_over > 0) {
             if (is_zero(d))
-                inverse = mul(inverse, slope_denominator_same_x(a.y, b.y));
+                inverse = times(inverse, slope_denominator_same_x(a.y, b.y));
             else
                 inverse = mul(inverse, d);
         }
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(LANES)
         doubled[i] = p;
         product[i] = all;
         if (!is_infinity(p))
-            all = mul(all, p.zzz);
+            all = times(all, p.zzz);
     }
     F inverse = invert_in_block(all);
     for (uint64_t i = thread < n ? (n - 1 - thread) / step * step + thread : n; i < n; i -= step) {
@@ -354,8 +354,8 @@ __global__ void __launch_bounds__(LANES)
         affine<F> r;
         set_infinity(r);
         if (!is_infinity(p)) {
-            r = to_affine(p, mul(inverse, product[i]));
-            inverse = mul(inverse, p.zzz);
+            r = to_affine(p, times(inverse, product[i]));
+            inverse = times(inverse, p.zzz);
         }
         to[i] = r;
         if (i < step)

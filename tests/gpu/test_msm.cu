@@ -1,7 +1,7 @@
 /* The device's MSM against the processor's, to the bit: both curves and groups, with, without and
  * with part of a table, over scalars and bases that reach every path.
  *
- *     test_msm [SEED]
+ *     test_msm [SEED [GROUPS]]     GROUPS: those of 1234 to test, BN254 G1, BLS12-381 G1, BN254 G2, ...
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -273,10 +273,8 @@ int main(int argc, char **argv)
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     printf("seed %llu\n", (unsigned long long)seed);
     REQUIRE(pool_create(&pool, 0) == ST_OK);
-    run_group("bn254", MSM_G1, pool);
-    run_group("bls12_381", MSM_G1, pool);
-    run_group("bn254", MSM_G2, pool);
-    run_group("bls12_381", MSM_G2, pool);
+    for (const char *g = argc > 2 ? argv[2] : "1234"; *g; g++)
+        run_group((*g - '1') % 2 ? "bls12_381" : "bn254", *g < '3' ? MSM_G1 : MSM_G2, pool);
     pool_destroy(pool);
     return 0;
 }
