@@ -1,0 +1,30 @@
+/* How CUDA sources report the runtime's failures. */
+#ifndef PINION_CUDA_DEVICE_CUH
+#define PINION_CUDA_DEVICE_CUH
+
+#include <cuda_runtime.h>
+
+#include "gpud/cuda/device.h"
+
+/* Records that call, of file:line, gave error, and returns the status it means. Finds out whether
+ * the device is lost. */
+enum status device_failed(cudaError_t error, const char *call, const char *file,
+                          int line) MUST_CHECK;
+
+/* Returns from the calling function when the call fails. */
+#define CUDA_TRY(call)                                                                             \
+    do {                                                                                           \
+        cudaError_t cuda_error_ = (call);                                                          \
+        if (cuda_error_ != cudaSuccess)                                                            \
+            return device_failed(cuda_error_, #call, __FILE__, __LINE__);                          \
+    } while (0)
+
+/* After a launch: kernel<<<...>>>(...); CUDA_TRY_LAUNCH("kernel"). */
+#define CUDA_TRY_LAUNCH(name)                                                                      \
+    do {                                                                                           \
+        cudaError_t cuda_error_ = cudaGetLastError();                                              \
+        if (cuda_error_ != cudaSuccess)                                                            \
+            return device_failed(cuda_error_, name, __FILE__, __LINE__);                           \
+    } while (0)
+
+#endif
