@@ -79,7 +79,7 @@ struct backend_ops {
 struct backend {
     const struct backend_ops *ops;
     char name[64];   /* as status shows it: "cpu", "cuda:0 NVIDIA H200" */
-    uint64_t memory; /* bytes that keys may take; 0: as the machine has */
+    uint64_t memory; /* a device's own, that keys may take; 0: the processor's */
 };
 
 /* The processor; pool is borrowed until destroy, and no one else uses it meanwhile. */
@@ -96,6 +96,12 @@ enum status backend_cuda_create(struct backend **out, int index) MUST_CHECK;
  * such name. */
 enum status backend_create(struct backend **out, const char *name, struct pool *pool, char *warning,
                            size_t warning_bytes) MUST_CHECK;
+
+/* Whether it is a device and not the processor. */
+static inline bool backend_is_device(const struct backend *b)
+{
+    return b->memory != 0;
+}
 
 static inline enum status backend_memory_add(struct backend *b, const void *base, uint64_t bytes,
                                              uint64_t chunk)

@@ -378,7 +378,7 @@ inline unsigned multiprocessors()
 inline unsigned grid(uint64_t items, unsigned each)
 {
     uint64_t blocks = (items + LANES - 1) / LANES, most = (uint64_t)multiprocessors() * each;
-    most = most < MSM_GRID ? most : MSM_GRID;
+    most = most < (unsigned)MSM_GRID ? most : (unsigned)MSM_GRID;
     return (unsigned)(blocks < 1 ? 1 : blocks < most ? blocks : most);
 }
 

@@ -3,7 +3,8 @@
 #include "gpud/cuda/device.cuh"
 #include "gpud/cuda/field.cuh"
 
-enum { THREADS = 256, MAX_BLOCKS = 2048 };
+enum { THREADS = 256 };
+static const uint64_t MAX_BLOCKS = 2048;
 
 template <class P>
 static __global__ void find_unreduced(const field<P> *values, uint64_t n, unsigned long long *first)

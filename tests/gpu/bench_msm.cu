@@ -2,8 +2,8 @@
  *
  *     bench_msm CURVE GROUP LOG2N TABLE SCALARS [WIDTH [LEVELS [PROFILE]]] [, ...]
  *
- * TABLE: full, none, or a number of multiples; SCALARS: uniform or witness (35 % 0, 35 % 1). Bases are
- * a[i] G for known a[i], so that each result is checked against (sum of a[i] k[i]) G. */
+ * TABLE: full, none, or a number of multiples; SCALARS: uniform or witness (35 % 0, 35 % 1). Bases
+ * are a[i] G for known a[i], so that each result is checked against (sum of a[i] k[i]) G. */
 #include <algorithm>
 #include <chrono>
 #include <stdio.h>

@@ -1,50 +1,10 @@
-/* What the programs that run on a device share: they must start on a machine that has nothing but
- * the driver, so no test library. The first failure ends the program with 1. */
+/* check.h for CUDA sources, and timing. */
 #ifndef PINION_TESTS_GPU_CHECK_CUH
 #define PINION_TESTS_GPU_CHECK_CUH
 
-#include <cstdio>
-#include <cstdlib>
-
 #include <cuda_runtime.h>
 
-extern "C" {
-#include "common/status.h"
-#include "tests/unit/random.h"
-}
-
-enum { EXIT_SKIPPED = 77 };
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::fprintf(stderr, "%s:%d: failed: %s (%s)\n", __FILE__, __LINE__, #condition,       \
-                         status_message());                                                        \
-            std::exit(1);                                                                          \
-        }                                                                                          \
-    } while (0)
-
-#define REQUIRE_OK(call) REQUIRE((call) == ST_OK)
-
-#define REQUIRE_CUDA(call)                                                                         \
-    do {                                                                                           \
-        cudaError_t error_ = (call);                                                               \
-        if (error_ != cudaSuccess) {                                                               \
-            std::fprintf(stderr, "%s:%d: failed: %s: %s\n", __FILE__, __LINE__, #call,             \
-                         cudaGetErrorString(error_));                                              \
-            std::exit(1);                                                                          \
-        }                                                                                          \
-    } while (0)
-
-/* Ends the program as skipped where there is no device. */
-static inline void require_device()
-{
-    int count = 0;
-    if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0)
-        return;
-    std::puts("skipped: no CUDA device");
-    std::exit(EXIT_SKIPPED);
-}
+#include "tests/gpu/check.h"
 
 /* The median time of what run enqueues on the default stream, in milliseconds. */
 template <class Run>

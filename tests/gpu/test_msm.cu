@@ -1,7 +1,8 @@
 /* The device's MSM against the processor's, to the bit: both curves and groups, with, without and
  * with part of a table, over scalars and bases that reach every path.
  *
- *     test_msm [SEED [GROUPS]]     GROUPS: those of 1234 to test, BN254 G1, BLS12-381 G1, BN254 G2, ...
+ *     test_msm [SEED [GROUPS]]     GROUPS: those of 1234 to test, BN254 G1, BLS12-381 G1, BN254 G2,
+ * ...
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -59,9 +60,21 @@ void random_scalar(uint8_t *out, const struct curve *curve)
     while (!curve_below(out, curve->fr_modulus, SCALAR));
 }
 
-enum scalars { UNIFORM, ZERO, ONE, MINUS_ONE, EQUAL, ONE_HOT, SPARSE, WITNESS, SHORT, HALF, SCALARS };
-const char *const scalars_name[] = {"uniform",      "zero",    "one",   "r - 1", "equal", "one hot",
-                                    "99 % zero", "70 % 0/1", "short", "around r/2"};
+enum scalars {
+    UNIFORM,
+    ZERO,
+    ONE,
+    MINUS_ONE,
+    EQUAL,
+    ONE_HOT,
+    SPARSE,
+    WITNESS,
+    SHORT,
+    HALF,
+    SCALARS
+};
+const char *const scalars_name[] = {"uniform", "zero",      "one",      "r - 1", "equal",
+                                    "one hot", "99 % zero", "70 % 0/1", "short", "around r/2"};
 
 /* k = (r + 1) / 2, or one less: the longest that are not negated, and are. */
 void half_of_order(uint8_t *k, const struct curve *curve, bool less)
@@ -227,9 +240,9 @@ void run_pieces(struct bench *b)
 
 void run_group(const char *curve, enum msm_group group, struct pool *pool)
 {
-    static const size_t sizes[] = {1,   2,   3,   5,   7,   8,   9,   31,   33,   63,   64,
-                                   65,  127, 128, 129, 255, 256, 257, 300,  511,  512,  513,
-                                   1023, 1024, 1025, 4095, 4096, 4097};
+    static const size_t sizes[] = {1,   2,   3,    5,    7,    8,    9,    31,  33,  63,
+                                   64,  65,  127,  128,  129,  255,  256,  257, 300, 511,
+                                   512, 513, 1023, 1024, 1025, 4095, 4096, 4097};
     static const size_t thorough[] = {1, 2, 17, 257, 513, 2049};
     struct bench b = {};
     b.curve = curve_by_name(curve);

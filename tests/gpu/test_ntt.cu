@@ -2,6 +2,8 @@
  * times at 2^N, results checked by a closed form. */
 #include "tests/gpu/check.cuh"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 

@@ -5,6 +5,7 @@
 
 #include "common/curve.h"
 #include "common/groth16/ops.h"
+#include "gpud/backend.h"
 #include "tools/pinion/session.h"
 
 enum { BENCH_MAX_REPEAT = 1000, BENCH_MAX_LOG2 = 28 };
@@ -16,6 +17,7 @@ struct bench_job {
     bool witness; /* scalars like a witness: mostly 0 and 1 */
     unsigned repeat;
     struct session *session;
+    struct backend *backend;
 };
 
 struct bench_result {

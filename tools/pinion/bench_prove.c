@@ -6,10 +6,12 @@
 #include "common/groth16/groth16.h"
 #include "common/groth16/r1cs.h"
 #include "common/groth16/setup.h"
+#include "gpud/embedded.h"
 #include "tools/pinion/bench.h"
 
 /* Wire 0 is one, wire 1 the public end of the chain, wire 2 its start; every other constraint has
  * one wire of its own. */
+enum { COMPARE_MAX_LOG2 = 18 }; /* a device's proofs are compared with the processor's up to here */
 enum { WIRE_ONE, WIRE_END, WIRE_START, FIRST_FREE_WIRE, STEP = 5, LINK_EVERY = 64 };
 
 struct circuit {
@@ -159,6 +161,59 @@ static enum status measure(const struct bench_job *job, const struct groth16_key
     return st;
 }
 
+static bool same_proof(const struct groth16_proof *a, const struct groth16_proof *b)
+{
+    size_t fq = a->curve->fq_bytes;
+    return memcmp(a->a, b->a, 2 * fq) == 0 && memcmp(a->b, b->b, 4 * fq) == 0 &&
+           memcmp(a->c, b->c, 2 * fq) == 0;
+}
+
+/* Verifies, and for small circuits makes the proof again on the processor from the same r and s. */
+static enum status check_device_proof(const struct bench_job *job, const struct embedded *e,
+                                      const uint8_t *witness, const struct groth16_randomness *rs,
+                                      const struct groth16_proof *proof, bool *correct)
+{
+    struct groth16_proof again;
+    *correct &= embedded_verify(e, proof) == ST_OK;
+    if (job->log2 > COMPARE_MAX_LOG2)
+        return ST_OK;
+    enum status st = groth16_prove(e->key, witness, rs, job->session->pool, NULL, NULL, &again);
+    *correct &= st == ST_OK && same_proof(proof, &again);
+    return st;
+}
+
+/* The key is resident and the vectors are in pinned memory: what is timed begins with their copy
+ * and ends with the proof on the host. */
+static enum status measure_device(const struct bench_job *job, const struct groth16_key *key,
+                                  const uint8_t *witness, struct bench_result *out)
+{
+    struct embedded e = {.backend = NULL};
+    struct groth16_timings timings = {0};
+    double copy_ms = 0;
+    enum status st = embedded_open(&e, job->backend, key);
+    if (st == ST_OK)
+        embedded_evaluate(&e, witness, job->session->pool, &timings);
+    out->correct = true;
+    for (unsigned i = 0; st == ST_OK && i < job->repeat + 1; i++) { /* the first one warms up */
+        struct groth16_randomness rs;
+        struct groth16_proof proof;
+        timings = (struct groth16_timings){0};
+        st = groth16_randomness_fresh(&rs, job->curve);
+        double start = session_clock_ms();
+        if (st == ST_OK)
+            st = embedded_prove(&e, &rs, &job->session->line.progress, &timings, &copy_ms, &proof);
+        out->ms[i > 0 ? i - 1 : 0] = session_clock_ms() - start;
+        if (st == ST_OK)
+            st = check_device_proof(job, &e, witness, &rs, &proof, &out->correct);
+    }
+    if (st == ST_OK) {
+        out->stages = session_stages_json(&timings);
+        json_object_set_new(out->stages, "copy", json_real(copy_ms));
+    }
+    embedded_close(&e);
+    return st;
+}
+
 enum status bench_prove(const struct bench_job *job, struct bench_result *out)
 {
     struct circuit circuit;
@@ -168,7 +223,8 @@ enum status bench_prove(const struct bench_job *job, struct bench_result *out)
         st = groth16_setup_insecure(&circuit.r1cs, job->session->pool, &job->session->line.progress,
                                     &setup);
     if (st == ST_OK)
-        st = measure(job, &setup.key, circuit.witness, out);
+        st = backend_is_device(job->backend) ? measure_device(job, &setup.key, circuit.witness, out)
+                                             : measure(job, &setup.key, circuit.witness, out);
     groth16_setup_output_fini(&setup);
     free_circuit(&circuit);
     return st;

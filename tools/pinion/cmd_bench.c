@@ -52,12 +52,12 @@ static enum status print(const struct bench_kind *kind, const struct bench_job *
                scalars, median, job->repeat, result->ms[0], threads, job->curve->isa, check);
         return ST_OK;
     }
-    return session_print_json(
-        json_pack("{s:s,s:s,s:s?,s:i,s:s,s:f,s:s,s:f,s:i,s:i,s:s,s:s,s:o?}", "bench", kind->name,
-                  "curve", job->curve->name, "group", group, "log2", (int)job->log2, "backend",
-                  "cpu", "ms", median, "check", check, "best_ms", result->ms[0], "repeat",
-                  (int)job->repeat, "threads", (int)threads, "isa", job->curve->isa, "scalars",
-                  scalars, "stages", json_incref(result->stages)));
+    return session_print_json(json_pack(
+        "{s:s,s:s,s:s?,s:i,s:s,s:f,s:s,s:f,s:i,s:i,s:s,s:s,s:o?}", "bench", kind->name, "curve",
+        job->curve->name, "group", group, "log2", (int)job->log2, "backend",
+        backend_is_device(job->backend) ? "cuda" : "cpu", "ms", median, "check", check, "best_ms",
+        result->ms[0], "repeat", (int)job->repeat, "threads", (int)threads, "isa", job->curve->isa,
+        "scalars", scalars, "stages", json_incref(result->stages)));
 }
 
 static enum status run_kind(const struct bench_kind *kind, const struct bench_job *job,
@@ -82,9 +82,8 @@ static enum status run(const void *arg, char **operands)
     const struct bench_options *options = arg;
     const struct bench_kind *kind;
     struct session session = {0};
+    char warning[512];
     enum status st = find_kind(operands[0], &kind);
-    if (st == ST_OK)
-        st = session_check_backend(options->backend);
     if (st == ST_OK)
         st = session_begin(&session, &options->compute);
     struct bench_job job = {
@@ -103,7 +102,12 @@ static enum status run(const void *arg, char **operands)
                       options->curve);
     }
     if (st == ST_OK)
+        st = backend_create(&job.backend, options->backend, session.pool, warning, sizeof warning);
+    if (st == ST_OK)
         st = run_kind(kind, &job, options);
+    if (st == ST_OK && warning[0] != '\0')
+        session_warn(&session, "%s", warning);
+    backend_destroy(job.backend);
     session_end(&session);
     return st;
 }

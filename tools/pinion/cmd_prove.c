@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
@@ -82,11 +81,6 @@ static enum status prove_on_device(struct proving *p, const struct groth16_rando
     return st;
 }
 
-static bool on_device(const struct proving *p)
-{
-    return strncmp(p->backend->name, "cuda", 4) == 0;
-}
-
 static enum status prove(struct proving *p)
 {
     const struct groth16_key *key = &p->synthesis.zkey.key;
@@ -98,7 +92,7 @@ static enum status prove(struct proving *p)
     if (st == ST_OK)
         st = p->options->seed ? groth16_randomness_from_hex(&rs, key->curve, p->options->seed)
                               : groth16_randomness_fresh(&rs, key->curve);
-    if (st == ST_OK && on_device(p))
+    if (st == ST_OK && backend_is_device(p->backend))
         return prove_on_device(p, &rs);
     if (st == ST_OK)
         st = groth16_prove(key, p->wtns.values, &rs, p->session.pool, progress, &p->timings,
@@ -130,12 +124,12 @@ static enum status print_json(const struct proving *p)
     json_object_set_new(stages, "load", json_real(p->load_ms));
     json_object_set_new(stages, "copy", json_real(p->copy_ms));
     json_object_set_new(stages, "write", json_real(p->write_ms));
-    return session_print_json(
-        json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
-                  (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
-                  "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public,
-                  "backend", on_device(p) ? "cuda" : "cpu", "isa", key->curve->isa, "threads",
-                  (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
+    return session_print_json(json_pack(
+        "{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
+        (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
+        "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public, "backend",
+        backend_is_device(p->backend) ? "cuda" : "cpu", "isa", key->curve->isa, "threads",
+        (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
 }
 
 static enum status run_in_session(struct proving *p, char **operands)
