@@ -18,6 +18,8 @@ struct bench_job {
     unsigned repeat;
     struct session *session;
     struct backend *backend;
+    const char *source; /* h2d */
+    unsigned hogs;      /* h2d: threads that keep the memory busy */
 };
 
 struct bench_result {
@@ -31,6 +33,10 @@ enum status bench_msm(const struct bench_job *job, struct bench_result *out) MUS
 enum status bench_ntt(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 /* A circuit that fills a domain of 2^log2, 2 <= log2. */
 enum status bench_prove(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
+
+/* Copies of 32 * 2^log2 bytes to the device, from `source`: heap memory; heap memory through a
+ * pinned buffer; a pinned arena; memory that the driver allocated. Needs a device. */
+enum status bench_h2d(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 
 /* Uniform below the group order, the same for the same state; *state is any number, advanced. out:
  * fr_bytes. */

@@ -15,4 +15,9 @@ enum status bench_device_msm(const struct bench_job *job, const uint8_t *bases,
 enum status bench_device_ntt(const struct bench_job *job, const uint8_t *input,
                              struct bench_result *out) MUST_CHECK;
 
+/* Copies of so many bytes from the job's source, timed by the host's clock from the first call to
+ * the last byte on the device. */
+enum status bench_device_copy(const struct bench_job *job, size_t bytes,
+                              struct bench_result *out) MUST_CHECK;
+
 #endif

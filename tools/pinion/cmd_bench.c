@@ -7,8 +7,8 @@
 
 struct bench_options {
     struct compute_options compute;
-    const char *curve, *group, *scalars, *backend;
-    uint64_t log2, repeat;
+    const char *curve, *group, *scalars, *backend, *source;
+    uint64_t log2, repeat, hogs;
     bool json;
 };
 
@@ -20,6 +20,7 @@ static const struct bench_kind {
     {"msm", 0, bench_msm},
     {"ntt", 0, bench_ntt},
     {"prove", 2, bench_prove},
+    {"h2d", 8, bench_h2d},
 };
 
 static enum status find_kind(const char *name, const struct bench_kind **out)
@@ -29,13 +30,29 @@ static enum status find_kind(const char *name, const struct bench_kind **out)
         if (strcmp(kinds[i].name, name) == 0)
             return ST_OK;
     }
-    return fail(ST_USAGE, "bench: unknown benchmark %s; there are msm, ntt and prove", name);
+    return fail(ST_USAGE, "bench: unknown benchmark %s; there are msm, ntt, prove and h2d", name);
 }
 
 static int compare_ms(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+static enum status print_copy(const struct bench_job *job, const struct bench_result *result,
+                              double median, bool json)
+{
+    double bytes = 32.0 * (double)(UINT64_C(1) << job->log2), rate = bytes / median / 1e6;
+    const char *check = result->correct ? "ok" : "wrong";
+    if (!json) {
+        printf("h2d from %s, %u hogs: %.2f GB/s (%.3f ms, median of %u), check %s\n", job->source,
+               job->hogs, rate, median, job->repeat, check);
+        return ST_OK;
+    }
+    return session_print_json(json_pack(
+        "{s:s,s:s,s:i,s:i,s:s,s:f,s:f,s:s,s:f,s:i}", "bench", "h2d", "source", job->source, "hogs",
+        (int)job->hogs, "log2", (int)job->log2, "backend", "cuda", "ms", median, "gbps", rate,
+        "check", check, "best_ms", result->ms[0], "repeat", (int)job->repeat));
 }
 
 static enum status print(const struct bench_kind *kind, const struct bench_job *job,
@@ -45,6 +62,8 @@ static enum status print(const struct bench_kind *kind, const struct bench_job *
     double median = (result->ms[(job->repeat - 1) / 2] + result->ms[job->repeat / 2]) / 2;
     const char *check = result->correct ? "ok" : "wrong", *scalars = options->scalars;
     const char *group = kind->run == bench_msm ? options->group : NULL;
+    if (kind->run == bench_h2d)
+        return print_copy(job, result, median, options->json);
     unsigned threads = pool_threads(job->session->pool);
     if (!options->json) {
         printf("%s %s%s%s 2^%u %s: %.3f ms (median of %u, best %.3f, %u threads, %s), check %s\n",
@@ -92,6 +111,8 @@ static enum status run(const void *arg, char **operands)
         .witness = strcmp(options->scalars, "witness") == 0,
         .repeat = (unsigned)options->repeat,
         .session = &session,
+        .source = options->source,
+        .hogs = (unsigned)options->hogs,
     };
     if (st == ST_OK && options->log2 < kind->min_log2)
         st = fail(ST_USAGE, "bench %s: --log2 must be at least %u", kind->name, kind->min_log2);
@@ -118,6 +139,7 @@ static const struct bench_options defaults = {
     .group = "g1",
     .scalars = "uniform",
     .backend = "auto",
+    .source = "arena",
     .log2 = 16,
     .repeat = 3,
 };
@@ -135,6 +157,10 @@ static const struct option_spec options[] = {
      offsetof(struct bench_options, repeat), 1, BENCH_MAX_REPEAT},
     {"backend", "auto|cpu|cuda", "what to compute on (default: auto)", OPTION_CHOICE,
      offsetof(struct bench_options, backend), 0, 0},
+    {"source", "heap|staged|arena|driver", "h2d: where the bytes come from (default: arena)",
+     OPTION_CHOICE, offsetof(struct bench_options, source), 0, 0},
+    {"hog", "N", "h2d: threads that copy in host memory meanwhile (default: 0)", OPTION_NUMBER,
+     offsetof(struct bench_options, hogs), 0, 1024},
     {"json", NULL, "one line of JSON instead of text", OPTION_FLAG,
      offsetof(struct bench_options, json), 0, 0},
     COMPUTE_OPTIONS,
@@ -143,14 +169,16 @@ static const struct option_spec options[] = {
 
 const struct command cmd_bench = {
     .name = "bench",
-    .operands = "msm|ntt|prove",
+    .operands = "msm|ntt|prove|h2d",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "measure speed",
-    .about = "Measures multi-scalar multiplication, number-theoretic transform, or the proof of a "
-             "circuit\n"
-             "that it makes itself. Every result is checked: the sum against its closed form, the\n"
-             "transform by its inverse, the proof by verification.\n",
+    .about =
+        "Measures multi-scalar multiplication, number-theoretic transform, the proof of a "
+        "circuit\n"
+        "that it makes itself, or copies of 32 * 2^N bytes to a CUDA device. Every result is\n"
+        "checked: the sum against its closed form, the transform by its inverse, the proof by\n"
+        "verification, the copy by copying it back.\n",
     .examples = "  pinion bench msm --group g2 --log2 18\n"
                 "  pinion bench prove --curve bls12-381 --scalars witness --json\n",
     .options = options,
