@@ -33,25 +33,62 @@ __device__ __forceinline__ T fetch(const T *from)
     return u.value;
 }
 
+/* One value of each thread of a block, in shared memory, 16 bytes at a time, so that banks do not
+ * conflict. In assembler: nvcc 13.0 drops the first store of reduce_in_block, which its own thread
+ * overwrites and never reads, but others do. */
+template <class T>
+struct exchange {
+    enum { VECTORS = sizeof(T) / sizeof(uint4) };
+    static_assert(sizeof(T) % sizeof(uint4) == 0, "whole vectors");
+    uint4 vector[VECTORS][LANES];
+
+    __device__ void put(unsigned lane, const T &value)
+    {
+        uint32_t at = (uint32_t)__cvta_generic_to_shared(&vector[0][lane]);
+        const uint4 *v = (const uint4 *)&value;
+#pragma unroll
+        for (int i = 0; i < (int)VECTORS; i++)
+            asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(
+                             at + i * (int)sizeof vector[0]),
+                         "r"(v[i].x), "r"(v[i].y), "r"(v[i].z), "r"(v[i].w)
+                         : "memory");
+    }
+
+    __device__ T get(unsigned lane) const
+    {
+        uint32_t at = (uint32_t)__cvta_generic_to_shared(&vector[0][lane]);
+        T value;
+        uint4 *v = (uint4 *)&value;
+#pragma unroll
+        for (int i = 0; i < (int)VECTORS; i++)
+            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                         : "=r"(v[i].x), "=r"(v[i].y), "=r"(v[i].z), "=r"(v[i].w)
+                         : "r"(at + i * (int)sizeof vector[0])
+                         : "memory");
+        return value;
+    }
+};
+
 /* Inverses of one value of each thread of the block, none 0. All threads call it. */
 template <class F>
 __device__ F invert_in_block(const F &mine)
 {
-    __shared__ F shared[LANES];
+    __shared__ exchange<F> shared;
     unsigned t = threadIdx.x;
-    shared[t] = mine;
+    shared.put(t, mine);
     __syncthreads();
     if (t < WARP) {
-        F a = shared[t], b = shared[t + WARP], c = shared[t + 2 * WARP], d = shared[t + 3 * WARP];
+        F a = shared.get(t), b = shared.get(t + WARP);
+        F c = shared.get(t + 2 * WARP), d = shared.get(t + 3 * WARP);
         F ab = times(a, b), cd = times(c, d), i = inv(times(ab, cd));
         F ab_inverse = times(i, cd), cd_inverse = times(i, ab);
-        shared[t] = times(ab_inverse, b);
-        shared[t + WARP] = times(ab_inverse, a);
-        shared[t + 2 * WARP] = times(cd_inverse, d);
-        shared[t + 3 * WARP] = times(cd_inverse, c);
+        shared.put(t, times(ab_inverse, b));
+        shared.put(t + WARP, times(ab_inverse, a));
+        shared.put(t + 2 * WARP, times(cd_inverse, d));
+        shared.put(t + 3 * WARP, times(cd_inverse, c));
     }
     __syncthreads();
-    return shared[t];
+    return shared.get(t);
 }
 
 /* One side of a pair of affine points. */
@@ -209,33 +246,35 @@ __device__ void add_bucket(xyzz<F> &sum, const struct msm_pass &pass, uint32_t k
 template <class F>
 __device__ void reduce_in_block(xyzz<F> &s, xyzz<F> &x, unsigned unit)
 {
-    __shared__ xyzz<F> shared[LANES];
+    __shared__ exchange<xyzz<F>> shared;
     unsigned t = threadIdx.x;
-    shared[t] = s;
+    shared.put(t, s);
     __syncthreads();
+#pragma unroll 1
     for (unsigned d = 1; d < LANES; d *= 2) {
         xyzz<F> other;
+        set_infinity(other);
         if (t + d < LANES)
-            other = shared[t + d];
+            other = shared.get(t + d);
         __syncthreads();
-        if (t + d < LANES) {
-            point_add(s, other);
-            shared[t] = s;
-        }
+        point_add(s, other);
+        shared.put(t, s);
         __syncthreads();
     }
     if (t > 0) {
         xyzz<F> y = s;
+#pragma unroll 1
         for (unsigned i = 0; i < unit; i++)
             point_double(y, xyzz<F>(y));
         point_add(x, y);
     }
-    shared[t] = x;
+    shared.put(t, x);
+#pragma unroll 1
     for (unsigned d = LANES / 2; d > 0; d /= 2) {
         __syncthreads();
         if (t < d) {
-            point_add(x, shared[t + d]);
-            shared[t] = x;
+            point_add(x, shared.get(t + d));
+            shared.put(t, x);
         }
     }
 }
