@@ -8,8 +8,7 @@
 #ifndef PINION_CUDA_CURVE_CUH
 #define PINION_CUDA_CURVE_CUH
 
-#include "gpud/cuda/field.cuh"
-#include "gpud/cuda/fq2.cuh"
+#include "gpud/cuda/inverse.cuh"
 
 /* Products inside the functions here: those of Fq2 are calls, or compiling takes minutes. */
 template <class P>
@@ -100,7 +99,7 @@ INLINE affine<F> to_affine(const xyzz<F> &p, const F &zzz_inverse)
 template <class F>
 OUTLINE affine<F> to_affine(const xyzz<F> &p)
 {
-    return to_affine(p, inv(p.zzz)); /* infinity: 1/0 is 0 */
+    return to_affine(p, inverse(p.zzz)); /* infinity: 1/0 is 0 */
 }
 
 /* r = 2 p; 6 M + 3 S. */

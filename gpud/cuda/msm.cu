@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/ff/params.h"
+#include "gpud/cuda/device.cuh"
 #include "gpud/cuda/msm_private.h"
 
 namespace
@@ -90,11 +91,15 @@ struct room carve(const struct msm_shape *shape, const struct msm_kernels *k, ui
     r.sort.temporary = c.take(r.sort.temporary_bytes);
     r.pass.start = (uint32_t *)c.take((r.pass.keys + 1) * sizeof(uint32_t));
     r.pass.end = (uint32_t *)c.take((r.pass.keys + 1) * sizeof(uint32_t));
-    uint64_t jobs = msm_job_begin(r.pass.entries, MSM_LEVELS);
+    uint64_t jobs = 0;
+    for (unsigned level = 0; level < MSM_LEVELS; level++) {
+        r.pass.list[level] = (uint32_t)jobs;
+        jobs += msm_pairs(r.pass.entries, level);
+    }
     r.pass.job = (uint32_t *)c.take(jobs * sizeof(uint32_t));
     r.pass.jobs = (uint32_t *)c.take(MSM_LEVELS * sizeof(uint32_t));
     r.pass.affine = c.take((entries / 2 + 1) * k->affine);
-    r.pass.product = c.take((uint64_t)msm_job_room(r.pass.entries, 0) * k->coordinate);
+    r.pass.product = c.take((uint64_t)msm_pairs(r.pass.entries, 0) * k->coordinate);
     r.pass.inverse = c.take((uint64_t)MSM_GRID * MSM_LANES * k->coordinate);
     r.pass.xyzz = c.take(((entries >> shape->affine_levels) + 1) * k->xyzz);
     r.pass.block_sum = c.take((r.pass.keys >> (LANES_LOG2 + shape->strip)) * 2 * k->xyzz);
@@ -115,7 +120,8 @@ bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
     multiples = multiples < MAX_TABLE / wish->n ? multiples : MAX_TABLE / wish->n;
     s->sets = multiples < 1 ? s->windows : (unsigned)divide_up(s->windows, multiples);
     s->multiples = (unsigned)divide_up(s->windows, s->sets);
-    s->strip = 0;
+    /* a set is reduced by at most LANES blocks, the device takes no more threads at once */
+    s->strip = s->width - 1 > 2 * LANES_LOG2 ? s->width - 1 - 2 * LANES_LOG2 : 0;
     while (s->width - 1 > LANES_LOG2 + s->strip &&
            (uint64_t)s->sets << (s->width - 1) > (uint64_t)40000 << s->strip)
         s->strip++;
@@ -179,14 +185,6 @@ enum status check_shape(const struct cuda_msm_shape *s)
     return ST_OK;
 }
 
-enum status device_status(cudaError_t e, const char *what)
-{
-    if (e == cudaSuccess)
-        return ST_OK;
-    return fail(e == cudaErrorMemoryAllocation ? ST_RESOURCE : ST_INTERNAL, "device: %s: %s", what,
-                cudaGetErrorString(e));
-}
-
 } // namespace
 
 struct cuda_msm {
@@ -214,37 +212,43 @@ uint64_t cuda_msm_workspace_bytes(const struct cuda_msm_shape *wish)
     return carve(&s, kernels_of(wish->curve, wish->group), s.pass, NULL).bytes;
 }
 
+static enum status fill_multiples(struct cuda_msm *m, void *scratch, uint64_t slice,
+                                  cudaStream_t stream)
+{
+    const struct msm_kernels *k = m->kernels;
+    uint64_t n = m->shape.n;
+    for (unsigned t = 1; t < m->shape.multiples; t++)
+        for (uint64_t i = 0; i < n; i += slice) {
+            uint8_t *from = m->table + ((t - 1) * n + i) * k->affine;
+            k->multiply(from + n * k->affine, from, n - i < slice ? n - i : slice,
+                        m->shape.width * m->shape.sets, scratch, stream);
+            CUDA_TRY_LAUNCH("multiples of the key's points");
+        }
+    CUDA_TRY(cudaStreamSynchronize(stream));
+    return ST_OK;
+}
+
 /* The multiples beyond the first, in slices that the scratch suffices for. */
 static enum status fill_table(struct cuda_msm *m, cudaStream_t stream)
 {
-    const struct msm_kernels *k = m->kernels;
     uint64_t slice = m->shape.n < (1 << 20) ? m->shape.n : 1 << 20;
     void *scratch = NULL;
-    cudaError_t e = cudaMalloc(&scratch, slice * (k->xyzz + k->coordinate));
-    for (unsigned t = 1; t < m->shape.multiples && e == cudaSuccess; t++) {
-        uint8_t *from = m->table + (t - 1) * m->shape.n * k->affine;
-        for (uint64_t i = 0; i < m->shape.n && e == cudaSuccess; i += slice) {
-            uint64_t n = m->shape.n - i < slice ? m->shape.n - i : slice;
-            k->multiply(from + (m->shape.n + i) * k->affine, from + i * k->affine, n,
-                        m->shape.width * m->shape.sets, scratch, stream);
-            e = cudaGetLastError();
-        }
-    }
-    if (e == cudaSuccess)
-        e = cudaStreamSynchronize(stream);
-    cudaError_t freed = cudaFree(scratch);
-    return device_status(e != cudaSuccess ? e : freed, "multiples of the key's points");
+    enum status st = ST_OK;
+    if (m->shape.multiples > 1)
+        st = device_alloc(&scratch, slice * (m->kernels->xyzz + m->kernels->coordinate),
+                          "the multiples of a key's points");
+    if (st == ST_OK)
+        st = fill_multiples(m, scratch, slice, stream);
+    device_free(scratch);
+    return st;
 }
 
 static enum status load(struct cuda_msm *m, const void *bases, uint64_t n, cudaStream_t stream)
 {
-    cudaError_t e =
-        cudaMemcpyAsync(m->table, bases, n * m->kernels->affine, cudaMemcpyDefault, stream);
-    if (e == cudaSuccess) {
-        m->kernels->find_infinite(m->table, n, m->infinite, stream);
-        e = cudaGetLastError();
-    }
-    return device_status(e, "copy of the key's points");
+    CUDA_TRY(cudaMemcpyAsync(m->table, bases, n * m->kernels->affine, cudaMemcpyDefault, stream));
+    m->kernels->find_infinite(m->table, n, m->infinite, stream);
+    CUDA_TRY_LAUNCH("search for points at infinity");
+    return ST_OK;
 }
 
 enum status cuda_msm_create(struct cuda_msm **out, const struct cuda_msm_shape *wish,
@@ -259,11 +263,10 @@ enum status cuda_msm_create(struct cuda_msm **out, const struct cuda_msm_shape *
     m->shape = choose(wish);
     m->kernels = kernels_of(wish->curve, wish->group);
     m->order = order_of(wish->curve);
-    uint64_t bytes = m->shape.n * m->shape.multiples * m->kernels->affine;
-    cudaError_t e = cudaMalloc((void **)&m->table, bytes);
-    if (e == cudaSuccess)
-        e = cudaMalloc((void **)&m->infinite, infinite_bytes(m->shape.n));
-    st = device_status(e, "memory for the key's points");
+    uint64_t points = m->shape.n * m->shape.multiples * m->kernels->affine;
+    st = device_alloc((void **)&m->table, points, "a key's points");
+    if (st == ST_OK)
+        st = device_alloc((void **)&m->infinite, infinite_bytes(m->shape.n), "a key's points");
     if (st == ST_OK)
         st = load(m, bases, m->shape.n, stream);
     if (st == ST_OK)
@@ -280,9 +283,8 @@ void cuda_msm_destroy(struct cuda_msm *m)
 {
     if (!m)
         return;
-    /* Only a device that is lost already refuses, and then all of its memory is. */
-    (void)cudaFree(m->table);
-    (void)cudaFree(m->infinite);
+    device_free(m->table);
+    device_free(m->infinite);
     free(m);
 }
 
@@ -313,15 +315,11 @@ static enum status enqueue_pass(const struct sum *s, const uint8_t *scalars, uin
     r.pass.table = m->table;
     r.pass.infinite = m->infinite;
     msm_mark(s->trace, s->stream, "start", 0);
-    cudaError_t e = msm_plan_entries(&r.pass, &r.sort, &m->shape, modulus, scalars, first, n,
-                                     s->stream);
-    if (e == cudaSuccess) {
-        m->kernels->sum_buckets(&r.pass, s->stream);
-        m->kernels->reduce(&r.pass, &m->shape, r.partial, fresh, last ? s->result : NULL,
-                           s->stream);
-        e = cudaGetLastError();
-    }
-    return device_status(e, "sum of points");
+    CUDA_TRY(msm_plan_entries(&r.pass, &r.sort, &m->shape, modulus, scalars, first, n, s->stream));
+    m->kernels->sum_buckets(&r.pass, s->stream);
+    m->kernels->reduce(&r.pass, &m->shape, r.partial, fresh, last ? s->result : NULL, s->stream);
+    CUDA_TRY_LAUNCH("sum of points");
+    return ST_OK;
 }
 
 static enum status enqueue(const struct sum *s, const uint8_t *scalars, uint64_t first, uint64_t n)
@@ -332,7 +330,8 @@ static enum status enqueue(const struct sum *s, const uint8_t *scalars, uint64_t
                     (unsigned long long)(first + n), (unsigned long long)shape->n);
     if (n == 0) {
         s->plan->kernels->add_up(NULL, 0, s->result, s->stream);
-        return device_status(cudaGetLastError(), "empty sum");
+        CUDA_TRY_LAUNCH("empty sum");
+        return ST_OK;
     }
     enum status st = ST_OK;
     for (uint64_t i = 0; i < n && st == ST_OK; i += shape->pass) {
@@ -362,27 +361,30 @@ static void write_trace(const struct msm_trace *trace, const struct msm_shape *s
     }
 }
 
+static enum status profile(const struct sum *s, const uint8_t *scalars, uint64_t first, uint64_t n,
+                           unsigned *events)
+{
+    for (; *events < MSM_MARKS; (*events)++)
+        CUDA_TRY(cudaEventCreate(&s->trace->event[*events]));
+    enum status st = enqueue(s, scalars, first, n);
+    if (st != ST_OK)
+        return st;
+    CUDA_TRY(cudaStreamSynchronize(s->stream));
+    return ST_OK;
+}
+
 enum status cuda_msm_profile(const struct cuda_msm *m, const void *scalars, uint64_t first,
                              uint64_t n, void *workspace, void *result, cudaStream_t stream,
                              char *text, size_t size)
 {
-    struct msm_trace trace;
-    trace.count = 0;
-    cudaError_t e = cudaSuccess;
-    unsigned made = 0;
-    while (made < MSM_MARKS && e == cudaSuccess)
-        if ((e = cudaEventCreate(&trace.event[made])) == cudaSuccess)
-            made++;
-    enum status st = device_status(e, "events");
+    struct msm_trace trace = {};
     struct sum s = {m, workspace, result, &trace, stream};
-    if (st == ST_OK)
-        st = enqueue(&s, (const uint8_t *)scalars, first, n);
-    if (st == ST_OK)
-        st = device_status(cudaStreamSynchronize(stream), "sum of points");
+    unsigned events = 0;
+    enum status st = profile(&s, (const uint8_t *)scalars, first, n, &events);
     if (st == ST_OK)
         write_trace(&trace, &m->shape, text, size);
-    while (made > 0)
-        (void)cudaEventDestroy(trace.event[--made]); /* nothing depends on it */
+    while (events > 0)
+        (void)cudaEventDestroy(trace.event[--events]); /* nothing depends on it */
     return st;
 }
 
@@ -390,5 +392,6 @@ enum status cuda_msm_add_up(enum curve_id curve, enum msm_group group, const voi
                             uint64_t count, void *result, cudaStream_t stream)
 {
     kernels_of(curve, group)->add_up(points, count, result, stream);
-    return device_status(cudaGetLastError(), "sum of partial sums");
+    CUDA_TRY_LAUNCH("sum of partial sums");
+    return ST_OK;
 }

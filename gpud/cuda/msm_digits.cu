@@ -7,7 +7,8 @@
 namespace
 {
 
-enum { THREADS = 256, PLAN_EACH = 16 };
+enum { THREADS = 256, WARP = 32, PLAN_EACH = 8 };
+static_assert((int)MSM_LEVELS <= (int)WARP, "a lane for each level");
 
 struct integer {
     uint32_t l[8];
@@ -104,45 +105,71 @@ __device__ uint32_t whereabouts(uint32_t e, uint32_t count, unsigned level, unsi
     return level > 0 && e + 1 < count ? MSM_FROM_AFFINE : MSM_FROM_TABLE;
 }
 
-/* Appends every pair to the list of its level. A block reserves its share of all lists at once. */
+/* The entry p of each turn of a thread: its place in its bucket, and that bucket's size. */
+struct places {
+    uint32_t e[PLAN_EACH], count[PLAN_EACH];
+};
+
+__device__ void find_places(struct places &at, const struct msm_pass &pass, uint32_t base)
+{
+#pragma unroll
+    for (int i = 0; i < PLAN_EACH; i++) {
+        uint32_t p = base + i * THREADS;
+        uint32_t key = p < pass.entries ? __ldg(&pass.key[p]) : pass.keys;
+        uint32_t start = __ldg(&pass.start[key]), end = __ldg(&pass.end[key]);
+        at.e[i] = p - start;
+        at.count[i] = key < pass.keys ? end - start : 0;
+    }
+}
+
+/* Which lanes' entries are the left of a pair at that level. None: none at a higher one either. */
+__device__ uint32_t pairs_of_warp(uint32_t e, uint32_t count, unsigned level)
+{
+    uint32_t step = 1u << level;
+    return __ballot_sync(0xffffffff, (e & (2 * step - 1)) == 0 && e + step < count && count > 0);
+}
+
+/* Appends every pair to the list of its level. Lane l of a warp counts for level l; the warp reserves
+ * its part of the block's share, the block its share of each list. */
 __global__ void __launch_bounds__(THREADS) plan_pairs(struct msm_pass pass)
 {
-    __shared__ uint32_t length[MSM_LEVELS];
-    const uint32_t lane = threadIdx.x % 32;
+    __shared__ uint32_t length[WARP];
+    const uint32_t lane = threadIdx.x % WARP;
     const uint32_t base = blockIdx.x * (THREADS * PLAN_EACH) + threadIdx.x;
-    for (unsigned write = 0; write < 2; write++) {
-        if (!write && threadIdx.x < MSM_LEVELS)
-            length[threadIdx.x] = 0;
-        __syncthreads();
-        for (unsigned each = 0; each < PLAN_EACH; each++) {
-            uint32_t p = base + each * THREADS, e = 0, count = 0;
-            uint32_t key = p < pass.entries ? pass.key[p] : pass.keys;
-            if (key != pass.keys) {
-                e = p - pass.start[key];
-                count = pass.end[key] - pass.start[key];
-            }
-            uint32_t list = 0;
-            for (unsigned level = 0; level < MSM_LEVELS; level++) {
-                uint32_t step = 1u << level;
-                bool pair = (e & (2 * step - 1)) == 0 && e + step < count;
-                uint32_t pairs = __ballot_sync(0xffffffff, pair);
-                if (pairs == 0)
-                    break; /* none at a higher level either: that pair would be one here too */
-                uint32_t at = 0;
-                if (lane == 0)
-                    at = atomicAdd(&length[level], __popc(pairs));
-                at = __shfl_sync(0xffffffff, at, 0) + __popc(pairs & ((1u << lane) - 1));
-                if (write && pair)
-                    pass.job[list + at] =
-                        p | whereabouts(e + step, count, level, pass.affine_levels)
-                                << MSM_WHERE_BIT;
-                list += msm_job_room(pass.entries, level);
-            }
+    struct places at;
+    find_places(at, pass, base);
+    if (threadIdx.x < WARP)
+        length[lane] = 0;
+    __syncthreads();
+    uint32_t mine = 0;
+#pragma unroll
+    for (int i = 0; i < PLAN_EACH; i++)
+        for (unsigned level = 0; level < MSM_LEVELS; level++) {
+            uint32_t pairs = pairs_of_warp(at.e[i], at.count[i], level);
+            if (pairs == 0)
+                break;
+            mine += lane == level ? __popc(pairs) : 0;
         }
-        __syncthreads();
-        if (!write && threadIdx.x < MSM_LEVELS && length[threadIdx.x] > 0)
-            length[threadIdx.x] = atomicAdd(&pass.jobs[threadIdx.x], length[threadIdx.x]);
-    }
+    mine = mine > 0 ? atomicAdd(&length[lane], mine) : 0;
+    __syncthreads();
+    if (threadIdx.x < MSM_LEVELS && length[lane] > 0)
+        length[lane] = atomicAdd(&pass.jobs[lane], length[lane]);
+    __syncthreads();
+    mine += length[lane] + pass.list[lane < MSM_LEVELS ? lane : 0];
+#pragma unroll
+    for (int i = 0; i < PLAN_EACH; i++)
+        for (unsigned level = 0; level < MSM_LEVELS; level++) {
+            uint32_t pairs = pairs_of_warp(at.e[i], at.count[i], level);
+            if (pairs == 0)
+                break;
+            uint32_t to = __shfl_sync(0xffffffff, mine, level) + __popc(pairs & ((1u << lane) - 1));
+            mine += lane == level ? __popc(pairs) : 0;
+            if (pairs >> lane & 1)
+                pass.job[to] = (base + i * THREADS) |
+                               whereabouts(at.e[i] + (1u << level), at.count[i], level,
+                                           pass.affine_levels)
+                                   << MSM_WHERE_BIT;
+        }
 }
 
 unsigned key_bits(uint32_t keys)

@@ -8,8 +8,12 @@
 namespace msm
 {
 
-enum { LANES = MSM_LANES, WARP = 32 };
-static_assert(LANES == 4 * WARP, "invert_in_block");
+enum {
+    LANES = MSM_LANES,
+    WARP = 32,
+    INVERT = 4,   /* values that share an inversion */
+    RESIDENT = 8, /* blocks for each multiprocessor that an affine level is cut into */
+};
 
 /* Blocks that a multiprocessor should hold of the kernel that adds: by the size of a coordinate. */
 template <class F>
@@ -31,6 +35,15 @@ __device__ __forceinline__ T fetch(const T *from)
     for (int i = 0; i < (int)(sizeof(T) / sizeof(uint4)); i++)
         u.vector[i] = __ldg((const uint4 *)from + i);
     return u.value;
+}
+
+/* All 32-byte sectors of a value, to the second-level cache. */
+template <class T>
+__device__ __forceinline__ void prefetch(const T *at)
+{
+#pragma unroll
+    for (int i = 0; i < (int)(sizeof(T) / 32); i++)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)at + 32 * i));
 }
 
 /* One value of each thread of a block, in shared memory, 16 bytes at a time, so that banks do not
@@ -68,28 +81,6 @@ struct exchange {
         return value;
     }
 };
-
-/* Inverses of one value of each thread of the block, none 0. All threads call it. */
-template <class F>
-__device__ F invert_in_block(const F &mine)
-{
-    __shared__ exchange<F> shared;
-    unsigned t = threadIdx.x;
-    shared.put(t, mine);
-    __syncthreads();
-    if (t < WARP) {
-        F a = shared.get(t), b = shared.get(t + WARP);
-        F c = shared.get(t + 2 * WARP), d = shared.get(t + 3 * WARP);
-        F ab = times(a, b), cd = times(c, d), i = inv(times(ab, cd));
-        F ab_inverse = times(i, cd), cd_inverse = times(i, ab);
-        shared.put(t, times(ab_inverse, b));
-        shared.put(t + WARP, times(ab_inverse, a));
-        shared.put(t + 2 * WARP, times(cd_inverse, d));
-        shared.put(t + 3 * WARP, times(cd_inverse, c));
-    }
-    __syncthreads();
-    return shared.get(t);
-}
 
 /* One side of a pair of affine points. */
 template <class F>
@@ -139,60 +130,101 @@ __device__ void find_operands(operand<F> &left, operand<F> &right, uint32_t &p,
                                                    : from_affine<F>(pass, q);
 }
 
-/* First half of an affine level: product[i] = product of the denominators of this thread's jobs
- * before job i; inverse = of the product of all of them. BASES: level 0. */
+/* An affine level is three kernels. The first: product[i] = product of the denominators of this
+ * thread's jobs before job i; inverse = the product of all of them. BASES: level 0. */
 template <class F, bool BASES>
 __global__ void __launch_bounds__(LANES) level_products(struct msm_pass pass, unsigned level)
 {
-    const uint32_t *job = pass.job + msm_job_begin(pass.entries, level);
+    const uint32_t *job = pass.job + pass.list[level];
     const uint32_t jobs = pass.jobs[level], thread = blockIdx.x * LANES + threadIdx.x;
-    if (blockIdx.x * LANES >= jobs)
+    const uint32_t step = gridDim.x * LANES;
+    if (thread >= jobs)
         return;
     F product;
     set_one(product);
-    for (uint32_t i = thread; i < jobs; i += gridDim.x * LANES) {
+    uint32_t next = __ldg(job + thread);
+    for (uint32_t i = thread;;) {
         operand<F> left, right;
-        uint32_t p;
-        find_operands<F, BASES>(left, right, p, pass, job[i], level);
+        uint32_t p, at = i;
+        find_operands<F, BASES>(left, right, p, pass, next, level);
+        i += step;
+        if (i < jobs)
+            next = __ldg(job + i);
         F d = sub(right.x(BASES), left.x(BASES));
         if (is_zero(d))
             d = slope_denominator_same_x(left.y(BASES), right.y(BASES));
-        ((F *)pass.product)[i] = product;
+        ((F *)pass.product)[at] = product;
         product = mul(product, d);
+        if (i >= jobs)
+            break;
     }
-    ((F *)pass.inverse)[thread] = invert_in_block(product);
+    ((F *)pass.inverse)[thread] = product;
 }
 
-/* Second half: the sums, jobs in reverse. */
+/* The second: the inverses of those products, of `threads` threads where there were so many. */
+template <class F>
+__global__ void __launch_bounds__(LANES)
+    level_inverses(struct msm_pass pass, unsigned level, uint32_t threads)
+{
+    const uint32_t jobs = pass.jobs[level], values = jobs < threads ? jobs : threads;
+    const uint32_t step = (values + INVERT - 1) / INVERT, i = blockIdx.x * LANES + threadIdx.x;
+    F *all = (F *)pass.inverse, value[INVERT], before[INVERT];
+    if (i >= step)
+        return;
+    before[0] = value[0] = all[i];
+#pragma unroll
+    for (int j = 1; j < INVERT; j++) {
+        set_one(value[j]);
+        if (i + j * step < values)
+            value[j] = all[i + j * step];
+        before[j] = times(before[j - 1], value[j]);
+    }
+    F rest = inverse(before[INVERT - 1]);
+#pragma unroll
+    for (int j = INVERT - 1; j > 0; j--) {
+        F mine = times(rest, before[j - 1]);
+        rest = times(rest, value[j]);
+        if (i + j * step < values)
+            all[i + j * step] = mine;
+    }
+    all[i] = rest;
+}
+
+/* The third: the sums, jobs in reverse. While one is computed the next one's operands are looked up
+ * and brought to the second-level cache. */
 template <class F, bool BASES>
 __global__ void __launch_bounds__(LANES, blocks_of_sums<F>())
     level_sums(struct msm_pass pass, unsigned level)
 {
-    const uint32_t *job = pass.job + msm_job_begin(pass.entries, level);
+    const uint32_t *job = pass.job + pass.list[level];
     const uint32_t jobs = pass.jobs[level], thread = blockIdx.x * LANES + threadIdx.x;
     const uint32_t step = gridDim.x * LANES;
     if (thread >= jobs)
         return;
     F inverse = ((const F *)pass.inverse)[thread];
-    uint32_t left_over = (jobs - 1 - thread) / step;
-    for (uint32_t i = thread + left_over * step;; i -= step) {
-        operand<F> left, right;
-        uint32_t p;
-        find_operands<F, BASES>(left, right, p, pass, job[i], level);
+    uint32_t left_over = (jobs - 1 - thread) / step, i = thread + left_over * step, p;
+    operand<F> left, right;
+    find_operands<F, BASES>(left, right, p, pass, __ldg(job + i), level);
+    uint32_t next = left_over > 0 ? __ldg(job + i - step) : 0;
+    for (;;) {
         affine<F> a, b;
         a.x = left.x(BASES);
         b.x = right.x(BASES);
         F mine = mul(inverse, fetch((const F *)pass.product + i));
         a.y = left.y(BASES);
         b.y = right.y(BASES);
+        affine<F> *to = (affine<F> *)pass.affine + (p >> 1);
         F d = sub(b.x, a.x);
         if (left_over > 0) {
-            if (is_zero(d))
-                inverse = times(inverse, slope_denominator_same_x(a.y, b.y));
-            else
-                inverse = mul(inverse, d);
+            i -= step;
+            find_operands<F, BASES>(left, right, p, pass, next, level);
+            if (left_over > 1)
+                next = __ldg(job + i - step);
+            inverse = mul(inverse, is_zero(d) ? slope_denominator_same_x(a.y, b.y) : d);
+            prefetch(left.point);
+            prefetch(right.point);
         }
-        ((affine<F> *)pass.affine)[p >> 1] = add_with_inverse(a, b, d, mine);
+        *to = add_with_inverse(a, b, d, mine);
         if (left_over-- == 0)
             break;
     }
@@ -208,7 +240,7 @@ __device__ void add_operand(xyzz<F> &sum, const operand<F> &q)
 template <class F>
 __global__ void __launch_bounds__(LANES) level_long(struct msm_pass pass, unsigned level)
 {
-    const uint32_t *job = pass.job + msm_job_begin(pass.entries, level);
+    const uint32_t *job = pass.job + pass.list[level];
     const uint32_t jobs = pass.jobs[level];
     for (uint32_t i = blockIdx.x * LANES + threadIdx.x; i < jobs; i += gridDim.x * LANES) {
         uint32_t where = job[i] >> MSM_WHERE_BIT, p = job[i] & ((1u << MSM_WHERE_BIT) - 1);
@@ -387,14 +419,14 @@ __global__ void __launch_bounds__(LANES)
         if (!is_infinity(p))
             all = times(all, p.zzz);
     }
-    F inverse = invert_in_block(all);
+    F rest = inverse(all);
     for (uint64_t i = thread < n ? (n - 1 - thread) / step * step + thread : n; i < n; i -= step) {
         const xyzz<F> &p = doubled[i];
         affine<F> r;
         set_infinity(r);
         if (!is_infinity(p)) {
-            r = to_affine(p, times(inverse, product[i]));
-            inverse = times(inverse, p.zzz);
+            r = to_affine(p, times(rest, product[i]));
+            rest = times(rest, p.zzz);
         }
         to[i] = r;
         if (i < step)
@@ -440,9 +472,12 @@ void host_multiply(void *to, const void *from, uint64_t n, unsigned doublings, v
 template <class F, bool BASES>
 void affine_level(const struct msm_pass &pass, unsigned level, cudaStream_t stream)
 {
-    unsigned blocks = grid(msm_job_room(pass.entries, level), blocks_of_sums<F>());
+    unsigned blocks = grid(msm_pairs(pass.entries, level), RESIDENT);
     level_products<F, BASES><<<blocks, LANES, 0, stream>>>(pass, level);
     msm_mark(pass.trace, stream, "products", level);
+    level_inverses<F><<<(blocks + INVERT - 1) / INVERT, LANES, 0, stream>>>(pass, level,
+                                                                            blocks * LANES);
+    msm_mark(pass.trace, stream, "inverses", level);
     level_sums<F, BASES><<<blocks, LANES, 0, stream>>>(pass, level);
     msm_mark(pass.trace, stream, "sums", level);
 }
@@ -455,7 +490,7 @@ void host_sum_buckets(const struct msm_pass *pass, cudaStream_t stream)
         if (level < pass->affine_levels)
             affine_level<F, false>(*pass, level, stream);
         else
-            level_long<F><<<grid(msm_job_room(pass->entries, level), 3), LANES, 0, stream>>>(
+            level_long<F><<<grid(msm_pairs(pass->entries, level), 3), LANES, 0, stream>>>(
                 *pass, level);
     }
     msm_mark(pass->trace, stream, "long sums", pass->affine_levels);

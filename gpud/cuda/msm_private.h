@@ -23,7 +23,7 @@
 enum {
     MSM_LEVELS = 30,      /* of a tree over 2^30 entries */
     MSM_LANES = 128,      /* threads of a block, of all kernels that add points */
-    MSM_GRID = 1024,      /* blocks of a persistent grid at most */
+    MSM_GRID = 2048,      /* blocks of a persistent grid at most */
 };
 
 /* Where the right half of a pair is; in the top two bits of a job, whose rest is p. */
@@ -72,25 +72,18 @@ struct msm_pass {
     unsigned affine_levels;
     uint32_t *key, *value;    /* sorted */
     uint32_t *start, *end;    /* of each key */
-    uint32_t *job;            /* lists of all levels, level l from msm_job_begin on */
+    uint32_t *job;            /* lists of all levels */
+    uint32_t list[MSM_LEVELS]; /* where each begins */
     uint32_t *jobs;           /* their lengths */
     void *affine, *product, *inverse, *xyzz; /* slots; products of denominators by job; by thread */
     void *block_sum;          /* two points a block and set */
     void *total;              /* a point a set */
 };
 
-/* Pairs at a level: they are at least 2^l + 1 entries apart. */
-static inline __host__ __device__ uint32_t msm_job_room(uint32_t entries, unsigned level)
+/* Pairs at a level at most: they are 2^l + 1 entries apart at least. */
+static inline uint32_t msm_pairs(uint32_t entries, unsigned level)
 {
     return entries / ((1u << level) + 1) + 1;
-}
-
-static inline __host__ __device__ uint32_t msm_job_begin(uint32_t entries, unsigned level)
-{
-    uint32_t at = 0;
-    for (unsigned l = 0; l < level; l++)
-        at += msm_job_room(entries, l);
-    return at;
 }
 
 /* What is compiled for each group and curve; all but sizes enqueue. */
