@@ -316,10 +316,15 @@ static enum status wait_for_tracks(struct cuda *c)
     return ST_OK;
 }
 
+/* What the processor can do, it does while the device works. */
 static enum status run_proof(struct cuda *c, struct lane *l, const struct backend_key *key,
-                             struct groth16_timings *timings)
+                             const struct groth16_randomness *rs, struct groth16_timings *timings,
+                             struct groth16_blinding *blinding)
 {
-    enum status st = enqueue_proof(c, l, key), waited = wait_for_tracks(c);
+    enum status st = enqueue_proof(c, l, key);
+    if (st == ST_OK)
+        key->key->curve->ops->blind(key->key, rs, blinding);
+    enum status waited = wait_for_tracks(c);
     if (st == ST_OK)
         st = waited;
     return st == ST_OK && timings ? read_times(c, timings) : st;
@@ -344,18 +349,19 @@ static enum status cuda_job_prove(struct backend *b, unsigned lane, const struct
     struct cuda *c = cuda_of(b);
     struct lane *l = &c->lane[lane];
     const struct groth16_key *k = key->key;
+    struct groth16_blinding blinding;
     enum status st = device_use(c->device.index);
     if (st != ST_OK)
         return st;
     progress_report(progress, "prove", 0, 0);
     pthread_mutex_lock(&c->proving_lock);
-    st = run_proof(c, l, key, timings);
+    st = run_proof(c, l, key, rs, timings, &blinding);
     pthread_mutex_unlock(&c->proving_lock);
     if (st != ST_OK)
         return st;
     double start = clock_ms();
     struct groth16_sums sums = sums_of(l->results);
-    k->curve->ops->assemble(k, &sums, rs, out);
+    k->curve->ops->assemble(k, &sums, &blinding, rs, out);
     memcpy(publics, (const uint8_t *)(l->results + 1) + k->curve->fr_bytes,
            (size_t)k->n_public * k->curve->fr_bytes);
     if (timings)
