@@ -10,27 +10,28 @@
 
 #include "gpud/cuda/inverse.cuh"
 
-/* Products inside the functions here: those of Fq2 are calls, or compiling takes minutes. */
+/* Products inside the functions here are calls: code of a hundred products does not fit the
+ * instruction cache, and takes minutes to compile. */
 template <class P>
-INLINE field<P> times(const field<P> &a, const field<P> &b)
+OUTLINE field<P> times(field<P> a, field<P> b)
 {
     return mul(a, b);
 }
 
 template <class P>
-OUTLINE field2<P> times(const field2<P> &a, const field2<P> &b)
-{
-    return mul(a, b);
-}
-
-template <class P>
-INLINE field<P> square(const field<P> &a)
+OUTLINE field<P> square(field<P> a)
 {
     return sqr(a);
 }
 
 template <class P>
-OUTLINE field2<P> square(const field2<P> &a)
+OUTLINE field2<P> times(field2<P> a, field2<P> b)
+{
+    return mul(a, b);
+}
+
+template <class P>
+OUTLINE field2<P> square(field2<P> a)
 {
     return sqr(a);
 }

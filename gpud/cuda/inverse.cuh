@@ -44,17 +44,16 @@ INLINE int32_t steps(matrix &m, int32_t eta, uint32_t f, uint32_t g)
     uint32_t u = 1, v = 0, q = 0, r = 1;
     UNROLL
     for (int i = 0; i < BITS; i++) {
-        uint32_t swap = (uint32_t)(eta >> 31), odd = 0u - (g & 1);
-        /* g odd: g +- f, the sign that of delta */
-        g += ((f ^ swap) - swap) & odd;
-        q += ((u ^ swap) - swap) & odd;
-        r += ((v ^ swap) - swap) & odd;
-        swap &= odd;
-        eta = (int32_t)((uint32_t)eta ^ swap) - 1;
-        /* and where delta was positive the old g takes the place of f */
-        f += g & swap;
-        u += q & swap;
-        v += r & swap;
+        /* g odd: g + f or, where delta is positive, g - f, and then the old g takes the place of f */
+        uint32_t odd = g & 1, positive = (uint32_t)eta >> 31;
+        uint32_t swap = odd & positive, sign = odd - 2 * swap;
+        g += f * sign;
+        q += u * sign;
+        r += v * sign;
+        f += g * swap;
+        u += q * swap;
+        v += r * swap;
+        eta = (int32_t)((uint32_t)eta ^ (0u - swap)) - 1;
         g >>= 1;
         u <<= 1;
         v <<= 1;

@@ -120,8 +120,7 @@ bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
     multiples = multiples < MAX_TABLE / wish->n ? multiples : MAX_TABLE / wish->n;
     s->sets = multiples < 1 ? s->windows : (unsigned)divide_up(s->windows, multiples);
     s->multiples = (unsigned)divide_up(s->windows, s->sets);
-    /* a set is reduced by at most LANES blocks, the device takes no more threads at once */
-    s->strip = s->width - 1 > 2 * LANES_LOG2 ? s->width - 1 - 2 * LANES_LOG2 : 0;
+    s->strip = 0; /* more buckets than threads that run at once */
     while (s->width - 1 > LANES_LOG2 + s->strip &&
            (uint64_t)s->sets << (s->width - 1) > (uint64_t)40000 << s->strip)
         s->strip++;
@@ -133,7 +132,7 @@ bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
 double cost(const struct msm_shape *s)
 {
     double keys = (double)((uint64_t)s->sets << (s->width - 1));
-    return (double)s->n * s->windows + 4.0 * keys + 100000.0 * (2 << s->strip);
+    return (double)s->n * s->windows + 6.0 * keys + 100000.0 * (2 << s->strip);
 }
 
 void choose_pass(struct msm_shape *s, const struct cuda_msm_shape *wish)
@@ -165,7 +164,8 @@ struct msm_shape choose(const struct cuda_msm_shape *wish)
     best.affine_levels = wish->affine_levels;
     if (best.affine_levels == 0) {
         uint64_t keys = (uint64_t)best.sets << (best.width - 1);
-        best.affine_levels = log2_ceil(best.n * best.windows / keys + 2) + 1;
+        best.affine_levels = log2_ceil(best.n * best.windows / keys + 2);
+        best.affine_levels -= best.affine_levels > 5;
     }
     choose_pass(&best, wish);
     return best;

@@ -11,15 +11,23 @@ namespace msm
 enum {
     LANES = MSM_LANES,
     WARP = 32,
-    INVERT = 4,   /* values that share an inversion */
-    RESIDENT = 8, /* blocks for each multiprocessor that an affine level is cut into */
+    INVERT = 8,     /* values that share an inversion */
+    LONGEST = 1024, /* pairs at a level that one block adds */
 };
 
 /* Blocks that a multiprocessor should hold of the kernel that adds: by the size of a coordinate. */
 template <class F>
 constexpr int blocks_of_sums()
 {
-    return sizeof(F) <= 32 ? 4 : sizeof(F) <= 48 ? 3 : 2;
+    return sizeof(F) <= 32 ? 5 : sizeof(F) <= 48 ? 4 : 2;
+}
+
+/* Blocks for each multiprocessor that an affine level is cut into: whole waves of those, and enough
+ * of the kernels that only wait for memory. */
+template <class F>
+constexpr int blocks_of_level()
+{
+    return sizeof(F) <= 32 ? 10 : sizeof(F) <= 48 ? 8 : 4;
 }
 
 /* Read-only memory, through the texture path, 16 bytes at a time. */
@@ -35,15 +43,6 @@ __device__ __forceinline__ T fetch(const T *from)
     for (int i = 0; i < (int)(sizeof(T) / sizeof(uint4)); i++)
         u.vector[i] = __ldg((const uint4 *)from + i);
     return u.value;
-}
-
-/* All 32-byte sectors of a value, to the second-level cache. */
-template <class T>
-__device__ __forceinline__ void prefetch(const T *at)
-{
-#pragma unroll
-    for (int i = 0; i < (int)(sizeof(T) / 32); i++)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)at + 32 * i));
 }
 
 /* One value of each thread of a block, in shared memory, 16 bytes at a time, so that banks do not
@@ -190,8 +189,7 @@ __global__ void __launch_bounds__(LANES)
     all[i] = rest;
 }
 
-/* The third: the sums, jobs in reverse. While one is computed the next one's operands are looked up
- * and brought to the second-level cache. */
+/* The third: the sums, jobs in reverse. While one is computed the next one's operands are looked up. */
 template <class F, bool BASES>
 __global__ void __launch_bounds__(LANES, blocks_of_sums<F>())
     level_sums(struct msm_pass pass, unsigned level)
@@ -221,8 +219,6 @@ __global__ void __launch_bounds__(LANES, blocks_of_sums<F>())
             if (left_over > 1)
                 next = __ldg(job + i - step);
             inverse = mul(inverse, is_zero(d) ? slope_denominator_same_x(a.y, b.y) : d);
-            prefetch(left.point);
-            prefetch(right.point);
         }
         *to = add_with_inverse(a, b, d, mine);
         if (left_over-- == 0)
@@ -236,13 +232,14 @@ __device__ void add_operand(xyzz<F> &sum, const operand<F> &q)
     point_add(sum, affine<F>{q.x(false), q.y(false)});
 }
 
-/* A level of long sums. */
+/* A level of long sums, by `lanes` threads of which this is one. */
 template <class F>
-__global__ void __launch_bounds__(LANES) level_long(struct msm_pass pass, unsigned level)
+__device__ void long_level(const struct msm_pass &pass, unsigned level, uint32_t lane,
+                           uint32_t lanes)
 {
     const uint32_t *job = pass.job + pass.list[level];
     const uint32_t jobs = pass.jobs[level];
-    for (uint32_t i = blockIdx.x * LANES + threadIdx.x; i < jobs; i += gridDim.x * LANES) {
+    for (uint32_t i = lane; i < jobs; i += lanes) {
         uint32_t where = job[i] >> MSM_WHERE_BIT, p = job[i] & ((1u << MSM_WHERE_BIT) - 1);
         uint32_t q = p + (1u << level);
         xyzz<F> *slots = (xyzz<F> *)pass.xyzz, sum;
@@ -258,6 +255,22 @@ __global__ void __launch_bounds__(LANES) level_long(struct msm_pass pass, unsign
             add_operand(sum, where == MSM_FROM_AFFINE ? from_affine<F>(pass, q)
                                                       : from_table<F>(pass, q));
         slots[p >> pass.affine_levels] = sum;
+    }
+}
+
+template <class F>
+__global__ void __launch_bounds__(LANES) level_long(struct msm_pass pass, unsigned level)
+{
+    long_level<F>(pass, level, blockIdx.x * LANES + threadIdx.x, gridDim.x * LANES);
+}
+
+/* All levels from one on, by one block: few sums are so long. */
+template <class F>
+__global__ void __launch_bounds__(LANES) levels_longest(struct msm_pass pass, unsigned level)
+{
+    for (; level < MSM_LEVELS && 1u << level < pass.entries; level++) {
+        long_level<F>(pass, level, threadIdx.x, LANES);
+        __syncthreads();
     }
 }
 
@@ -472,7 +485,7 @@ void host_multiply(void *to, const void *from, uint64_t n, unsigned doublings, v
 template <class F, bool BASES>
 void affine_level(const struct msm_pass &pass, unsigned level, cudaStream_t stream)
 {
-    unsigned blocks = grid(msm_pairs(pass.entries, level), RESIDENT);
+    unsigned blocks = grid(msm_pairs(pass.entries, level), blocks_of_level<F>());
     level_products<F, BASES><<<blocks, LANES, 0, stream>>>(pass, level);
     msm_mark(pass.trace, stream, "products", level);
     level_inverses<F><<<(blocks + INVERT - 1) / INVERT, LANES, 0, stream>>>(pass, level,
@@ -485,14 +498,14 @@ void affine_level(const struct msm_pass &pass, unsigned level, cudaStream_t stre
 template <class F>
 void host_sum_buckets(const struct msm_pass *pass, cudaStream_t stream)
 {
-    affine_level<F, true>(*pass, 0, stream);
-    for (unsigned level = 1; level < MSM_LEVELS && 1u << level < pass->entries; level++) {
-        if (level < pass->affine_levels)
-            affine_level<F, false>(*pass, level, stream);
-        else
-            level_long<F><<<grid(msm_pairs(pass->entries, level), 3), LANES, 0, stream>>>(
-                *pass, level);
-    }
+    unsigned level = 0;
+    affine_level<F, true>(*pass, level++, stream);
+    for (; level < pass->affine_levels; level++)
+        affine_level<F, false>(*pass, level, stream);
+    for (; msm_pairs(pass->entries, level) > LONGEST; level++)
+        level_long<F><<<grid(msm_pairs(pass->entries, level), 3), LANES, 0, stream>>>(*pass,
+                                                                                       level);
+    levels_longest<F><<<1, LANES, 0, stream>>>(*pass, level);
     msm_mark(pass->trace, stream, "long sums", pass->affine_levels);
 }
 
