@@ -1,8 +1,8 @@
 /* A CUDA device: keys and lanes are device memory; vectors come by DMA straight from the slice.
  *
- * Two streams: one copies and checks, one proves. A lane passes from one to the other through the
- * host, which waits at the end of job_copy. The workspace of proving belongs to no lane; it grows
- * in lane_reserve, under a lock that job_prove holds. */
+ * One stream copies and checks, the others, one for each track of sums, prove. A lane passes from
+ * one to the others through the host, which waits at the end of job_copy. The workspace of proving
+ * belongs to no lane; it grows in lane_reserve, under a lock that job_prove holds. */
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,6 @@
 
 enum {
     SUM_BYTES = 4 * CURVE_MAX_FQ_BYTES, /* of a stored point, the larger kind */
-    MARKS = CUDA_SUMS + 2,              /* events: begin, after the transforms, after each sum */
     CHECKED = 3,                        /* vectors */
     CHUNKS_MAX = 64,
     MARGIN_PERCENT = 5, /* of the device's free memory, left to the driver */
@@ -43,11 +42,12 @@ struct lane {
 struct cuda {
     struct backend base;
     struct device device;
-    cudaStream_t copying, proving;
-    cudaEvent_t mark[MARKS];
+    cudaStream_t copying, track[CUDA_TRACKS];
+    cudaEvent_t begin, transformed; /* the transforms, in the first track */
+    cudaEvent_t sum_begin[CUDA_SUMS], sum_end[CUDA_SUMS];
     struct lane lane[BACKEND_LANES];
     pthread_mutex_t proving_lock;
-    uint8_t *workspace; /* owned: c | of the sums */
+    uint8_t *workspace; /* owned: c | of each track */
     uint64_t workspace_bytes;
     void *chunk[CHUNKS_MAX]; /* registered */
     unsigned n_chunks;
@@ -65,7 +65,10 @@ static uint64_t lane_bytes(const struct cuda_key_plan *p)
 
 static uint64_t proving_bytes(const struct cuda_key_plan *p)
 {
-    return p->vector_bytes + p->msm_workspace;
+    uint64_t bytes = p->vector_bytes;
+    for (int i = 0; i < CUDA_TRACKS; i++)
+        bytes += p->track_bytes[i];
+    return bytes;
 }
 
 static uint64_t publics_bytes(const struct groth16_key *key)
@@ -235,59 +238,95 @@ static enum status cuda_job_copy(struct backend *b, unsigned lane, const struct 
 
 /* ---- proving ---- */
 
+static unsigned track_of(const struct backend_key *key, enum cuda_sum sum)
+{
+    return key->plan.one_track ? 0 : cuda_track_of(sum);
+}
+
+static uint8_t *workspace_of(const struct cuda *c, const struct backend_key *key, unsigned track)
+{
+    uint8_t *p = c->workspace + key->plan.vector_bytes;
+    for (unsigned i = 0; i < track; i++)
+        p += key->plan.track_bytes[i];
+    return p;
+}
+
 static enum status enqueue_sum(struct cuda *c, struct lane *l, const struct backend_key *key,
                                enum cuda_sum sum)
 {
-    const struct groth16_key *k = key->key;
+    unsigned track = track_of(key, sum);
     uint8_t *result = l->results->sum[sum];
     const uint8_t *scalars = sum == CUDA_SUM_H ? l->a : l->w;
     if (sum == CUDA_SUM_C)
-        scalars += publics_bytes(k);
-    if (!key->msm[sum]) {
+        scalars += publics_bytes(key->key);
+    CUDA_TRY(cudaEventRecord(c->sum_begin[sum], c->track[track]));
+    enum status st = ST_OK;
+    if (key->msm[sum])
+        st = cuda_msm_launch(key->msm[sum], scalars, 0, key->plan.shape[sum].n,
+                             workspace_of(c, key, track), result, c->track[track]);
+    else
         memset(result, 0, SUM_BYTES);
-        return ST_OK;
-    }
-    return cuda_msm_launch(key->msm[sum], scalars, 0, key->plan.shape[sum].n,
-                           c->workspace + key->plan.vector_bytes, result, c->proving);
-}
-
-static enum status enqueue_proof(struct cuda *c, struct lane *l, const struct backend_key *key)
-{
-    CUDA_TRY(cudaEventRecord(c->mark[0], c->proving));
-    enum status st = cuda_ntt_quotient(key->ntt, l->a, l->b, c->workspace, c->proving);
     if (st != ST_OK)
         return st;
-    CUDA_TRY(cudaEventRecord(c->mark[1], c->proving));
-    for (int i = 0; i < CUDA_SUMS; i++) {
-        st = enqueue_sum(c, l, key, i);
-        if (st != ST_OK)
-            return st;
-        CUDA_TRY(cudaEventRecord(c->mark[i + 2], c->proving));
-    }
+    CUDA_TRY(cudaEventRecord(c->sum_end[sum], c->track[track]));
     return ST_OK;
 }
 
+/* The longest track first. */
+static enum status enqueue_proof(struct cuda *c, struct lane *l, const struct backend_key *key)
+{
+    static const enum cuda_sum order[CUDA_SUMS] = {CUDA_SUM_B2, CUDA_SUM_H, CUDA_SUM_A, CUDA_SUM_C,
+                                                   CUDA_SUM_B1};
+    CUDA_TRY(cudaEventRecord(c->begin, c->track[0]));
+    enum status st = cuda_ntt_quotient(key->ntt, l->a, l->b, c->workspace, c->track[0]);
+    if (st != ST_OK)
+        return st;
+    CUDA_TRY(cudaEventRecord(c->transformed, c->track[0]));
+    for (int i = 0; st == ST_OK && i < CUDA_SUMS; i++)
+        st = enqueue_sum(c, l, key, order[i]);
+    return st;
+}
+
+static enum status add_time(double *stage, cudaEvent_t begin, cudaEvent_t end)
+{
+    float ms;
+    CUDA_TRY(cudaEventElapsedTime(&ms, begin, end));
+    *stage += (double)ms;
+    return ST_OK;
+}
+
+/* Stages overlap: their sum is more than the whole. */
 static enum status read_times(struct cuda *c, struct groth16_timings *t)
 {
-    double *stage[MARKS - 1] = {&t->ntt,
-                                [1 + CUDA_SUM_H] = &t->msm_h,
-                                [1 + CUDA_SUM_C] = &t->msm_c,
-                                [1 + CUDA_SUM_A] = &t->msm_a,
-                                [1 + CUDA_SUM_B1] = &t->msm_b1,
-                                [1 + CUDA_SUM_B2] = &t->msm_b2};
-    for (int i = 0; i < MARKS - 1; i++) {
-        float ms;
-        CUDA_TRY(cudaEventElapsedTime(&ms, c->mark[i], c->mark[i + 1]));
-        *stage[i] += (double)ms;
-    }
+    double *stage[CUDA_SUMS] = {[CUDA_SUM_H] = &t->msm_h,
+                                [CUDA_SUM_C] = &t->msm_c,
+                                [CUDA_SUM_A] = &t->msm_a,
+                                [CUDA_SUM_B1] = &t->msm_b1,
+                                [CUDA_SUM_B2] = &t->msm_b2};
+    enum status st = add_time(&t->ntt, c->begin, c->transformed);
+    for (int i = 0; st == ST_OK && i < CUDA_SUMS; i++)
+        st = add_time(stage[i], c->sum_begin[i], c->sum_end[i]);
+    return st;
+}
+
+static enum status wait_for_tracks(struct cuda *c)
+{
+    for (int i = 0; i < CUDA_TRACKS; i++)
+        CUDA_TRY(cudaStreamSynchronize(c->track[i]));
     return ST_OK;
 }
 
+/* What the processor can do, it does while the device works. */
 static enum status run_proof(struct cuda *c, struct lane *l, const struct backend_key *key,
-                             struct groth16_timings *timings)
+                             const struct groth16_randomness *rs, struct groth16_timings *timings,
+                             struct groth16_blinding *blinding)
 {
     enum status st = enqueue_proof(c, l, key);
-    CUDA_TRY(cudaStreamSynchronize(c->proving));
+    if (st == ST_OK)
+        key->key->curve->ops->blind(key->key, rs, blinding);
+    enum status waited = wait_for_tracks(c);
+    if (st == ST_OK)
+        st = waited;
     return st == ST_OK && timings ? read_times(c, timings) : st;
 }
 
@@ -310,18 +349,19 @@ static enum status cuda_job_prove(struct backend *b, unsigned lane, const struct
     struct cuda *c = cuda_of(b);
     struct lane *l = &c->lane[lane];
     const struct groth16_key *k = key->key;
+    struct groth16_blinding blinding;
     enum status st = device_use(c->device.index);
     if (st != ST_OK)
         return st;
     progress_report(progress, "prove", 0, 0);
     pthread_mutex_lock(&c->proving_lock);
-    st = run_proof(c, l, key, timings);
+    st = run_proof(c, l, key, rs, timings, &blinding);
     pthread_mutex_unlock(&c->proving_lock);
     if (st != ST_OK)
         return st;
     double start = clock_ms();
     struct groth16_sums sums = sums_of(l->results);
-    k->curve->ops->assemble(k, &sums, rs, out);
+    k->curve->ops->assemble(k, &sums, &blinding, rs, out);
     memcpy(publics, (const uint8_t *)(l->results + 1) + k->curve->fr_bytes,
            (size_t)k->n_public * k->curve->fr_bytes);
     if (timings)
@@ -387,6 +427,12 @@ static bool cuda_lost(const struct backend *b)
     return device_lost();
 }
 
+static void destroy_event(cudaEvent_t e)
+{
+    if (e)
+        (void)cudaEventDestroy(e);
+}
+
 static void cuda_destroy(struct backend *b)
 {
     struct cuda *c = cuda_of(b);
@@ -396,13 +442,17 @@ static void cuda_destroy(struct backend *b)
         device_host_free(c->lane[i].results);
     }
     device_free(c->workspace);
-    for (int i = 0; i < MARKS; i++)
-        if (c->mark[i])
-            (void)cudaEventDestroy(c->mark[i]);
+    destroy_event(c->begin);
+    destroy_event(c->transformed);
+    for (int i = 0; i < CUDA_SUMS; i++) {
+        destroy_event(c->sum_begin[i]);
+        destroy_event(c->sum_end[i]);
+    }
+    for (int i = 0; i < CUDA_TRACKS; i++)
+        if (c->track[i])
+            (void)cudaStreamDestroy(c->track[i]);
     if (c->copying)
         (void)cudaStreamDestroy(c->copying);
-    if (c->proving)
-        (void)cudaStreamDestroy(c->proving);
     pthread_mutex_destroy(&c->proving_lock);
     free(c);
 }
@@ -418,9 +468,14 @@ static enum status begin(struct cuda *c, int index)
     c->base.memory = memory / 100 * (100 - MARGIN_PERCENT);
     snprintf(c->base.name, sizeof c->base.name, "cuda:%d %s", index, c->device.name);
     CUDA_TRY(cudaStreamCreateWithFlags(&c->copying, cudaStreamNonBlocking));
-    CUDA_TRY(cudaStreamCreateWithFlags(&c->proving, cudaStreamNonBlocking));
-    for (int i = 0; i < MARKS; i++)
-        CUDA_TRY(cudaEventCreate(&c->mark[i]));
+    for (int i = 0; i < CUDA_TRACKS; i++)
+        CUDA_TRY(cudaStreamCreateWithFlags(&c->track[i], cudaStreamNonBlocking));
+    CUDA_TRY(cudaEventCreate(&c->begin));
+    CUDA_TRY(cudaEventCreate(&c->transformed));
+    for (int i = 0; i < CUDA_SUMS; i++) {
+        CUDA_TRY(cudaEventCreate(&c->sum_begin[i]));
+        CUDA_TRY(cudaEventCreate(&c->sum_end[i]));
+    }
     return ST_OK;
 }
 

@@ -3,8 +3,8 @@
 #include "gpud/backend_cuda_private.h"
 
 /* Of the memory that the backend may use: how much one key may take with its multiples, so that
- * another one has room beside it; and how much a sum may take while it runs. */
-enum { KEY_SHARE_PERCENT = 40, WORKSPACE_SHARE_PERCENT = 12 };
+ * another one has room beside it; and how much sums may take while they run. */
+enum { KEY_SHARE_PERCENT = 40, WORKSPACE_SHARE_PERCENT = 20 };
 
 static uint64_t percent(uint64_t n, unsigned p)
 {
@@ -33,6 +33,25 @@ static const uint8_t *points_of(const struct groth16_key *key, enum cuda_sum sum
     return points[sum];
 }
 
+/* The largest workspace of each track; of all sums in the first one where that is too much. */
+static void plan_tracks(struct cuda_key_plan *p, uint64_t memory)
+{
+    uint64_t most = 0, total = 0;
+    for (int i = 0; i < CUDA_SUMS; i++) {
+        if (p->shape[i].n == 0)
+            continue;
+        uint64_t bytes = cuda_round_up(cuda_msm_workspace_bytes(&p->shape[i]));
+        uint64_t *track = &p->track_bytes[cuda_track_of(i)];
+        *track = bytes > *track ? bytes : *track;
+        most = bytes > most ? bytes : most;
+    }
+    for (int i = 0; i < CUDA_TRACKS; i++)
+        total += p->track_bytes[i];
+    p->one_track = total > percent(memory, WORKSPACE_SHARE_PERCENT);
+    for (int i = 0; p->one_track && i < CUDA_TRACKS; i++)
+        p->track_bytes[i] = i == 0 ? most : 0;
+}
+
 struct cuda_key_plan cuda_key_plan(const struct groth16_key *key, uint64_t memory)
 {
     struct cuda_key_plan p = {.key_bytes = cuda_ntt_bytes(log2_of(key->domain))};
@@ -48,11 +67,10 @@ struct cuda_key_plan cuda_key_plan(const struct groth16_key *key, uint64_t memor
         if (shape->n == 0)
             continue;
         uint64_t bytes = cuda_msm_plan_bytes(shape);
-        uint64_t workspace = cuda_msm_workspace_bytes(shape);
         left -= bytes < left ? bytes : left;
         p.key_bytes += bytes;
-        p.msm_workspace = workspace > p.msm_workspace ? workspace : p.msm_workspace;
     }
+    plan_tracks(&p, memory);
     p.vector_bytes = cuda_round_up(key->domain * key->curve->fr_bytes);
     p.witness_bytes = cuda_round_up((uint64_t)key->n_vars * key->curve->fr_bytes);
     return p;

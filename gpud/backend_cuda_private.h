@@ -2,6 +2,7 @@
 #ifndef PINION_GPUD_BACKEND_CUDA_PRIVATE_H
 #define PINION_GPUD_BACKEND_CUDA_PRIVATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/groth16/key.h"
@@ -14,11 +15,23 @@ enum { CUDA_ALIGNMENT = 256 };
  * width, c and a see most of the witness. */
 enum cuda_sum { CUDA_SUM_H, CUDA_SUM_C, CUDA_SUM_A, CUDA_SUM_B1, CUDA_SUM_B2, CUDA_SUMS };
 
+/* The sums run side by side in tracks, each with a stream and a workspace of its own: a sum leaves
+ * much of the device idle when it begins and when it ends. About as much work in each; the
+ * transforms come before h. */
+enum { CUDA_TRACKS = 3 };
+
+static inline unsigned cuda_track_of(enum cuda_sum sum)
+{
+    return sum == CUDA_SUM_B2 ? 2 : sum == CUDA_SUM_A || sum == CUDA_SUM_B1 ? 1 : 0;
+}
+
 /* What a loaded key takes on the device, known before it is loaded. */
 struct cuda_key_plan {
     struct cuda_msm_shape shape[CUDA_SUMS]; /* n = 0: a sum of nothing */
     uint64_t key_bytes;                     /* points, multiples, factors of the transforms */
-    uint64_t msm_workspace, vector_bytes, witness_bytes;
+    uint64_t track_bytes[CUDA_TRACKS];      /* of workspace */
+    bool one_track;                         /* not enough memory: all sums in the first one */
+    uint64_t vector_bytes, witness_bytes;
 };
 
 /* memory: bytes of the device that the backend may use in all. */

@@ -20,6 +20,7 @@ static const struct curve_ops ops = {
     .evaluate = step_evaluate,
     .prove_workspace = step_prove_workspace,
     .prove = step_prove,
+    .blind = step_blind,
     .assemble = step_assemble,
     .vkey = step_vkey,
     .verify = step_verify,

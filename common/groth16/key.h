@@ -63,6 +63,12 @@ struct groth16_sums {
     uint8_t b2[4 * CURVE_MAX_FQ_BYTES];
 };
 
+/* What r and s add to the sums, which needs no witness: stored affine points. */
+struct groth16_blinding {
+    uint8_t a[2 * CURVE_MAX_FQ_BYTES], b1[2 * CURVE_MAX_FQ_BYTES], c[2 * CURVE_MAX_FQ_BYTES];
+    uint8_t b2[4 * CURVE_MAX_FQ_BYTES];
+};
+
 /* Fresh randomness below the group order, uniform, from getrandom. ST_RESOURCE if the kernel gives
  * none. */
 enum status groth16_randomness_fresh(struct groth16_randomness *out,

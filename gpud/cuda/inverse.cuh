@@ -176,7 +176,7 @@ OUTLINE field<P> inverse(const field<P> &a)
         d[i] = 0;
         e[i] = i == 0;
     }
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
     while (any != 0) {

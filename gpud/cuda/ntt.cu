@@ -225,7 +225,7 @@ static __global__ void small_transform(vectors<P> vs, tables<P> tabs, unsigned l
         for (uint32_t i = threadIdx.x; i < half; i += blockDim.x) {
             uint32_t span = half >> l, block = i / span, at = 2 * span * block + i % span;
             field<P> a = load(v + at), b = load(v + at + span);
-            ntt_inverse_pair(tabs.twiddles, block, a, b);
+            ntt_inverse_pair(ntt_inverse_twiddle(tabs.twiddles, block), block == 0, a, b);
             store(v + at, a);
             store(v + at + span, b);
         }
@@ -239,7 +239,7 @@ static __global__ void small_transform(vectors<P> vs, tables<P> tabs, unsigned l
         for (uint32_t i = threadIdx.x; i < half; i += blockDim.x) {
             uint32_t span = half >> l, block = i / span, at = 2 * span * block + i % span;
             field<P> a = load(v + at), b = load(v + at + span);
-            ntt_forward_pair(tabs.twiddles, block, a, b);
+            ntt_forward_pair(tabs.twiddles.load(block), block == 0, a, b);
             store(v + at, reduce_once(a));
             store(v + at + span, reduce_once(b));
         }

@@ -106,38 +106,48 @@ INLINE uint32_t ntt_mirror(uint32_t i)
 }
 
 /* u, v = u - w v, u + w v of block i, or u + v, u - v in block 0. */
-template <class Table, class P>
-INLINE void ntt_inverse_pair(const Table &table, uint32_t i, field<P> &u, field<P> &v)
+template <class P>
+INLINE void ntt_inverse_pair(const shoup<P> &w, bool unit, field<P> &u, field<P> &v)
 {
     field<P> t = v, s;
-    if (i != 0)
-        t = mul(t, table.load(ntt_mirror(i)));
+    if (!unit)
+        t = mul(t, w);
     s = add_twice(u, t);
     t = sub_twice(u, t);
-    u = i != 0 ? t : s;
-    v = i != 0 ? s : t;
+    for (int j = 0; j < P::N; j++) {
+        u.l[j] = unit ? s.l[j] : t.l[j];
+        v.l[j] = unit ? t.l[j] : s.l[j];
+    }
 }
 
 /* u, v = u + v, (u - v) w of block i. */
-template <class Table, class P>
-INLINE void ntt_forward_pair(const Table &table, uint32_t i, field<P> &u, field<P> &v)
+template <class P>
+INLINE void ntt_forward_pair(const shoup<P> &w, bool unit, field<P> &u, field<P> &v)
 {
     field<P> d = sub_twice(u, v);
     u = add_twice(u, v);
     v = d;
-    if (i != 0)
-        v = mul(d, table.load(i));
+    if (!unit)
+        v = mul(d, w);
+}
+
+/* The twiddle of block i of a layer; of block 0, which has none, any. */
+template <class Table>
+INLINE auto ntt_inverse_twiddle(const Table &table, uint32_t i)
+{
+    return table.load(i != 0 ? ntt_mirror(i) : 0);
 }
 
 /* The layers of one step on a thread's elements; i: the block of its first layer. */
 template <class Table, class P>
 INLINE void ntt_inverse_step(const Table &table, uint32_t i, unsigned layers, field<P> x[4])
 {
-    ntt_inverse_pair(table, i, x[0], x[2]);
-    ntt_inverse_pair(table, i, x[1], x[3]);
+    auto w = ntt_inverse_twiddle(table, i);
+    ntt_inverse_pair(w, i == 0, x[0], x[2]);
+    ntt_inverse_pair(w, i == 0, x[1], x[3]);
     if (layers == 2) {
-        ntt_inverse_pair(table, 2 * i, x[0], x[1]);
-        ntt_inverse_pair(table, 2 * i + 1, x[2], x[3]);
+        ntt_inverse_pair(ntt_inverse_twiddle(table, 2 * i), i == 0, x[0], x[1]);
+        ntt_inverse_pair(ntt_inverse_twiddle(table, 2 * i + 1), false, x[2], x[3]);
     }
 }
 
@@ -145,11 +155,12 @@ template <class Table, class P>
 INLINE void ntt_forward_step(const Table &table, uint32_t i, unsigned layers, field<P> x[4])
 {
     if (layers == 2) {
-        ntt_forward_pair(table, 2 * i, x[0], x[1]);
-        ntt_forward_pair(table, 2 * i + 1, x[2], x[3]);
+        ntt_forward_pair(table.load(2 * i), i == 0, x[0], x[1]);
+        ntt_forward_pair(table.load(2 * i + 1), false, x[2], x[3]);
     }
-    ntt_forward_pair(table, i, x[0], x[2]);
-    ntt_forward_pair(table, i, x[1], x[3]);
+    auto w = table.load(i);
+    ntt_forward_pair(w, i == 0, x[0], x[2]);
+    ntt_forward_pair(w, i == 0, x[1], x[3]);
 }
 
 /* The steps of a tile in the order of the inverse transform; the forward transform takes them

@@ -169,18 +169,37 @@ INLINE field<P> mul(field<P> a, shoup<P> s)
     return r;
 }
 
-/* r + (back, a mask, & 2p) */
+/* a + 2p where back, a mask, is set. On the device the whole sum is conditional: nothing has to be
+ * masked. */
 template <class P>
 INLINE field<P> lift_twice(field<P> a, uint32_t back)
 {
     constexpr field<P> twice = modulus_twice<P>();
+#ifdef __CUDA_ARCH__
+    static_assert(P::N == 8, "written out for eight limbs");
+    asm volatile("{\n\t.reg .pred lift;\n\t"
+                 "setp.ne.u32 lift, %8, 0;\n\t"
+                 "@lift add.cc.u32 %0, %0, %9;\n\t"
+                 "@lift addc.cc.u32 %1, %1, %10;\n\t"
+                 "@lift addc.cc.u32 %2, %2, %11;\n\t"
+                 "@lift addc.cc.u32 %3, %3, %12;\n\t"
+                 "@lift addc.cc.u32 %4, %4, %13;\n\t"
+                 "@lift addc.cc.u32 %5, %5, %14;\n\t"
+                 "@lift addc.cc.u32 %6, %6, %15;\n\t"
+                 "@lift addc.u32 %7, %7, %16;\n\t}"
+                 : "+r"(a.l[0]), "+r"(a.l[1]), "+r"(a.l[2]), "+r"(a.l[3]), "+r"(a.l[4]),
+                   "+r"(a.l[5]), "+r"(a.l[6]), "+r"(a.l[7])
+                 : "r"(back), "n"(twice.l[0]), "n"(twice.l[1]), "n"(twice.l[2]), "n"(twice.l[3]),
+                   "n"(twice.l[4]), "n"(twice.l[5]), "n"(twice.l[6]), "n"(twice.l[7]));
+    return a;
+#else
     field<P> r;
     r.l[0] = add_cc(a.l[0], back & twice.l[0]);
-    UNROLL
     for (int i = 1; i < P::N - 1; i++)
         r.l[i] = addc_cc(a.l[i], back & twice.l[i]);
     r.l[P::N - 1] = addc(a.l[P::N - 1], back & twice.l[P::N - 1]);
     return r;
+#endif
 }
 
 /* a - b modulo 2p, of values below 2p. */

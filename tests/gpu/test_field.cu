@@ -52,12 +52,14 @@ static __global__ void run(F *r, const F *a, const F *b, int op, int n)
 template <class P>
 INLINE field<P> compute_special(int kind, field<P> a, field<P> b)
 {
-    if (kind == 0)
-        return reduce_once(mul(a, shoup_prepare(b)));
-    if (kind == 1)
-        return reduce_once(add_twice(a, b));
-    if (kind == 2)
-        return reduce_once(sub_twice(a, b));
+    if constexpr (P::N == 8) { /* what scalars have */
+        if (kind == 0)
+            return reduce_once(mul(a, shoup_prepare(b)));
+        if (kind == 1)
+            return reduce_once(add_twice(a, b));
+        if (kind == 2)
+            return reduce_once(sub_twice(a, b));
+    }
     return reduce_once(mul_add_lazy(a, b, neg_lazy(b), a));
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/curve.h"
 #include "common/groth16/ops.h"
+#include "common/groth16/r1cs.h"
 #include "gpud/backend.h"
 #include "tools/pinion/session.h"
 
@@ -20,6 +21,8 @@ struct bench_job {
     struct backend *backend;
     const char *source; /* h2d */
     unsigned hogs;      /* h2d: threads that keep the memory busy */
+    unsigned synths;    /* pipeline: threads that fill slices */
+    unsigned seconds;   /* pipeline: how long */
 };
 
 struct bench_result {
@@ -33,6 +36,20 @@ enum status bench_msm(const struct bench_job *job, struct bench_result *out) MUS
 enum status bench_ntt(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 /* A circuit that fills a domain of 2^log2, 2 <= log2. */
 enum status bench_prove(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
+
+/* A circuit that fills a domain of 2^log2, and its witness. */
+struct bench_circuit {
+    struct r1cs r1cs;
+    uint8_t *constraints; /* owned; r1cs borrows it */
+    uint8_t *witness;     /* owned */
+};
+
+enum status bench_circuit_make(const struct bench_job *job, struct bench_circuit *c) MUST_CHECK;
+void bench_circuit_free(struct bench_circuit *c); /* after a failure too */
+
+/* Proofs of that circuit as a daemon makes them: threads do nothing but fill slices of an arena,
+ * the pipeline copies, proves and verifies. ms: per proof, one value; stages: what it prints. */
+enum status bench_pipeline(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 
 /* Copies of 32 * 2^log2 bytes to the device, from `source`: heap memory; heap memory through a
  * pinned buffer; a pinned arena; memory that the driver allocated. Needs a device. */

@@ -15,6 +15,7 @@ struct source {
     struct arena *arena;
     struct arena_map map;
     struct backend *added; /* to which the arena was added */
+    size_t most;           /* bytes of one copy: none crosses a chunk of the arena */
     void *stage[STAGES];   /* owned: pinned buffers between the heap and the device */
     cudaEvent_t empty[STAGES];
 };
@@ -61,6 +62,7 @@ static enum status source_arena(struct source *s, size_t bytes, struct backend *
     if (st == ST_OK)
         s->added = backend;
     s->bytes = s->map.base;
+    s->most = desc->chunk;
     return st;
 }
 
@@ -110,8 +112,10 @@ static enum status copy(struct source *s, uint8_t *to, size_t bytes, double *ms)
     enum status st = ST_OK;
     if (s->stage[0])
         st = copy_staged(s, to, bytes);
-    else
-        CUDA_TRY(cudaMemcpyAsync(to, s->bytes, bytes, cudaMemcpyHostToDevice, NULL));
+    for (size_t at = 0; !s->stage[0] && at < bytes; at += s->most) {
+        size_t n = bytes - at < s->most ? bytes - at : s->most;
+        CUDA_TRY(cudaMemcpyAsync(to + at, s->bytes + at, n, cudaMemcpyHostToDevice, NULL));
+    }
     CUDA_TRY(cudaStreamSynchronize(NULL));
     *ms = session_clock_ms() - start;
     return st;
@@ -144,7 +148,7 @@ static enum status measure(struct source *s, const struct bench_job *job, uint8_
 
 enum status bench_device_copy(const struct bench_job *job, size_t bytes, struct bench_result *out)
 {
-    struct source s = {.bytes = NULL};
+    struct source s = {.bytes = NULL, .most = bytes};
     void *to = NULL;
     enum status st = source_init(&s, job, bytes);
     if (st == ST_OK)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/groth16/groth16.h"
-#include "common/groth16/r1cs.h"
 #include "common/groth16/setup.h"
 #include "gpud/embedded.h"
 #include "tools/pinion/bench.h"
@@ -13,12 +12,6 @@
  * one wire of its own. */
 enum { COMPARE_MAX_LOG2 = 18 }; /* a device's proofs are compared with the processor's up to here */
 enum { WIRE_ONE, WIRE_END, WIRE_START, FIRST_FREE_WIRE, STEP = 5, LINK_EVERY = 64 };
-
-struct circuit {
-    struct r1cs r1cs;
-    uint8_t *constraints; /* owned; r1cs borrows it */
-    uint8_t *witness;     /* owned */
-};
 
 /* Appends a term to a linear combination. */
 static uint8_t *put_term(const struct curve *curve, uint8_t *p, uint32_t wire, const uint8_t *value)
@@ -72,7 +65,7 @@ static uint32_t last_link(const struct bench_job *job, uint32_t n_constraints)
 }
 
 /* Fills in constraints and witness side by side. */
-static void fill(const struct bench_job *job, struct circuit *c)
+static void fill(const struct bench_job *job, struct bench_circuit *c)
 {
     const struct curve *curve = job->curve;
     const size_t size = curve->fr_bytes;
@@ -100,7 +93,7 @@ static void fill(const struct bench_job *job, struct circuit *c)
     c->r1cs.constraints_size = (size_t)(p - c->constraints);
 }
 
-static enum status make_circuit(const struct bench_job *job, struct circuit *c)
+enum status bench_circuit_make(const struct bench_job *job, struct bench_circuit *c)
 {
     uint32_t n = (UINT32_C(1) << job->log2) - 2; /* with one public value: a full domain */
     size_t term = sizeof(uint32_t) + job->curve->fr_bytes;
@@ -108,7 +101,7 @@ static enum status make_circuit(const struct bench_job *job, struct circuit *c)
     enum status st = bench_alloc(&constraints, n, 3 * sizeof(uint32_t) + 4 * term);
     if (st == ST_OK)
         st = bench_alloc(&witness, (size_t)n + 2, job->curve->fr_bytes);
-    *c = (struct circuit){
+    *c = (struct bench_circuit){
         .r1cs = {.curve = job->curve,
                  .path = "bench circuit",
                  .n_wires = n + 2,
@@ -129,7 +122,7 @@ static enum status make_circuit(const struct bench_job *job, struct circuit *c)
     return ST_OK;
 }
 
-static void free_circuit(struct circuit *c)
+void bench_circuit_free(struct bench_circuit *c)
 {
     free(c->constraints);
     free(c->witness);
@@ -216,9 +209,9 @@ static enum status measure_device(const struct bench_job *job, const struct grot
 
 enum status bench_prove(const struct bench_job *job, struct bench_result *out)
 {
-    struct circuit circuit;
+    struct bench_circuit circuit;
     struct groth16_setup_output setup = {0};
-    enum status st = make_circuit(job, &circuit);
+    enum status st = bench_circuit_make(job, &circuit);
     if (st == ST_OK)
         st = groth16_setup_insecure(&circuit.r1cs, job->session->pool, &job->session->line.progress,
                                     &setup);
@@ -226,6 +219,6 @@ enum status bench_prove(const struct bench_job *job, struct bench_result *out)
         st = backend_is_device(job->backend) ? measure_device(job, &setup.key, circuit.witness, out)
                                              : measure(job, &setup.key, circuit.witness, out);
     groth16_setup_output_fini(&setup);
-    free_circuit(&circuit);
+    bench_circuit_free(&circuit);
     return st;
 }

@@ -8,7 +8,7 @@
 struct bench_options {
     struct compute_options compute;
     const char *curve, *group, *scalars, *backend, *source;
-    uint64_t log2, repeat, hogs;
+    uint64_t log2, repeat, hogs, synths, seconds;
     bool json;
 };
 
@@ -17,10 +17,8 @@ static const struct bench_kind {
     unsigned min_log2;
     enum status (*run)(const struct bench_job *job, struct bench_result *out);
 } kinds[] = {
-    {"msm", 0, bench_msm},
-    {"ntt", 0, bench_ntt},
-    {"prove", 2, bench_prove},
-    {"h2d", 8, bench_h2d},
+    {"msm", 0, bench_msm}, {"ntt", 0, bench_ntt},           {"prove", 2, bench_prove},
+    {"h2d", 8, bench_h2d}, {"pipeline", 2, bench_pipeline},
 };
 
 static enum status find_kind(const char *name, const struct bench_kind **out)
@@ -30,7 +28,8 @@ static enum status find_kind(const char *name, const struct bench_kind **out)
         if (strcmp(kinds[i].name, name) == 0)
             return ST_OK;
     }
-    return fail(ST_USAGE, "bench: unknown benchmark %s; there are msm, ntt, prove and h2d", name);
+    return fail(ST_USAGE,
+                "bench: unknown benchmark %s; there are msm, ntt, prove, h2d and pipeline", name);
 }
 
 static int compare_ms(const void *a, const void *b)
@@ -58,6 +57,8 @@ static enum status print_copy(const struct bench_job *job, const struct bench_re
 static enum status print(const struct bench_kind *kind, const struct bench_job *job,
                          struct bench_result *result, const struct bench_options *options)
 {
+    if (kind->run == bench_pipeline)
+        return session_print_json(json_incref(result->stages));
     qsort(result->ms, job->repeat, sizeof result->ms[0], compare_ms);
     double median = (result->ms[(job->repeat - 1) / 2] + result->ms[job->repeat / 2]) / 2;
     const char *check = result->correct ? "ok" : "wrong", *scalars = options->scalars;
@@ -113,6 +114,8 @@ static enum status run(const void *arg, char **operands)
         .session = &session,
         .source = options->source,
         .hogs = (unsigned)options->hogs,
+        .synths = (unsigned)options->synths,
+        .seconds = (unsigned)options->seconds,
     };
     if (st == ST_OK && options->log2 < kind->min_log2)
         st = fail(ST_USAGE, "bench %s: --log2 must be at least %u", kind->name, kind->min_log2);
@@ -140,6 +143,8 @@ static const struct bench_options defaults = {
     .scalars = "uniform",
     .backend = "auto",
     .source = "arena",
+    .synths = 2,
+    .seconds = 10,
     .log2 = 16,
     .repeat = 3,
 };
@@ -161,6 +166,10 @@ static const struct option_spec options[] = {
      OPTION_CHOICE, offsetof(struct bench_options, source), 0, 0},
     {"hog", "N", "h2d: threads that copy in host memory meanwhile (default: 0)", OPTION_NUMBER,
      offsetof(struct bench_options, hogs), 0, 1024},
+    {"synths", "N", "pipeline: threads that fill slices (default: 2)", OPTION_NUMBER,
+     offsetof(struct bench_options, synths), 1, 64},
+    {"seconds", "N", "pipeline: how long (default: 10)", OPTION_NUMBER,
+     offsetof(struct bench_options, seconds), 1, 3600},
     {"json", NULL, "one line of JSON instead of text", OPTION_FLAG,
      offsetof(struct bench_options, json), 0, 0},
     COMPUTE_OPTIONS,
@@ -169,16 +178,16 @@ static const struct option_spec options[] = {
 
 const struct command cmd_bench = {
     .name = "bench",
-    .operands = "msm|ntt|prove|h2d",
+    .operands = "msm|ntt|prove|h2d|pipeline",
     .min_operands = 1,
     .max_operands = 1,
     .summary = "measure speed",
     .about =
-        "Measures multi-scalar multiplication, number-theoretic transform, the proof of a "
-        "circuit\n"
-        "that it makes itself, or copies of 32 * 2^N bytes to a CUDA device. Every result is\n"
-        "checked: the sum against its closed form, the transform by its inverse, the proof by\n"
-        "verification, the copy by copying it back.\n",
+        "Measures multi-scalar multiplication, number-theoretic transform, the proof of a circuit\n"
+        "that it makes itself, copies of 32 * 2^N bytes to a CUDA device, or proofs one after the\n"
+        "other as a daemon makes them (always JSON). Every result is checked: the sum against its\n"
+        "closed form, the transform by its inverse, the copy by copying it back, the proof by\n"
+        "verification.\n",
     .examples = "  pinion bench msm --group g2 --log2 18\n"
                 "  pinion bench prove --curve bls12-381 --scalars witness --json\n",
     .options = options,
