@@ -128,7 +128,7 @@ template <class F>
 OUTLINE void point_double(xyzz<F> &r, const xyzz<F> &p)
 {
     F u = dbl(p.y);
-    products<F> squares = times(u, u, p.x, p.x); /* V, x^2 */
+    products<F> squares = times(u, u, p.x, p.x);            /* V, x^2 */
     products<F> ws = times(u, squares.ab, p.x, squares.ab); /* W, S */
     F m = add(dbl(squares.cd), squares.cd);
     products<F> next = times(m, m, squares.ab, p.zz);

@@ -22,7 +22,8 @@ const uint64_t MAX_BASES = (uint64_t)1 << 30, MAX_TABLE = (uint64_t)1 << 31,
                MAX_KEYS = (uint64_t)1 << 25, USUAL_ENTRIES = (uint64_t)1 << 28;
 static_assert(MSM_LANES == 1 << LANES_LOG2 && MIN_WIDTH > LANES_LOG2, "strips");
 
-/* A curve: the order of its groups; the bits of the shorter of k and r - k, and one for the sign. */
+/* A curve: the order of its groups; the bits of the shorter of k and r - k, and one for the sign.
+ */
 struct order {
     uint64_t modulus[4];
     unsigned bits;
@@ -147,7 +148,8 @@ void choose_pass(struct msm_shape *s, const struct cuda_msm_shape *wish)
     }
 }
 
-/* An inversion has to be worth while: 2^17 pairs at a level; and most buckets are one sum by then. */
+/* An inversion has to be worth while: 2^17 pairs at a level; and most buckets are one sum by then.
+ */
 void choose_affine_levels(struct msm_shape *s, unsigned wish)
 {
     uint64_t entries = s->n * s->windows, keys = (uint64_t)s->sets << (s->width - 1);
@@ -186,8 +188,7 @@ enum status check_shape(const struct cuda_msm_shape *s)
                     (unsigned long long)s->n);
     if ((s->width && (s->width < MIN_WIDTH || s->width > MAX_WIDTH)) ||
         s->affine_levels > MAX_AFFINE_LEVELS)
-        return fail(ST_INTERNAL, "digits of %u bits, %u affine levels", s->width,
-                    s->affine_levels);
+        return fail(ST_INTERNAL, "digits of %u bits, %u affine levels", s->width, s->affine_levels);
     return ST_OK;
 }
 

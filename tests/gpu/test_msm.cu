@@ -11,21 +11,14 @@
 
 #include "gpud/cuda/msm.h"
 
+#include "tests/gpu/check.h"
+
 extern "C" {
 #include "common/pool.h"
 }
 
 namespace
 {
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, status_message());  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define REQUIRE_CUDA(call) REQUIRE((call) == cudaSuccess)
 
 enum { SCALAR = 32, MAX_POINT = 4 * CURVE_MAX_FQ_BYTES, MOST = (1 << 16) + 1 };
 
@@ -282,6 +275,7 @@ void run_group(const char *curve, enum msm_group group, struct pool *pool)
 
 int main(int argc, char **argv)
 {
+    require_device();
     struct pool *pool = NULL;
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     printf("seed %llu\n", (unsigned long long)seed);
