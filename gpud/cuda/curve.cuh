@@ -10,29 +10,50 @@
 
 #include "gpud/cuda/inverse.cuh"
 
-/* Products inside the functions here: those of Fq2 are calls, or compiling takes minutes. */
+/* Products inside the functions here are calls: code of a hundred products does not fit the
+ * instruction cache, and takes minutes to compile. */
 template <class P>
-INLINE field<P> times(const field<P> &a, const field<P> &b)
+OUTLINE field<P> times(field<P> a, field<P> b)
 {
     return mul(a, b);
 }
 
 template <class P>
-OUTLINE field2<P> times(const field2<P> &a, const field2<P> &b)
+OUTLINE field<P> square(field<P> a)
+{
+    return sqr(a);
+}
+
+template <class P>
+OUTLINE field2<P> times(field2<P> a, field2<P> b)
 {
     return mul(a, b);
 }
 
 template <class P>
-INLINE field<P> square(const field<P> &a)
+OUTLINE field2<P> square(field2<P> a)
 {
     return sqr(a);
 }
 
+/* Two products at once: with few threads, as in reductions, each waits for its own carries; side by
+ * side two take little longer than one. A product of Fq2 has two sides already. */
+template <class F>
+struct products {
+    F ab, cd;
+};
+
 template <class P>
-OUTLINE field2<P> square(const field2<P> &a)
+OUTLINE products<field<P>> times(field<P> a, field<P> b, field<P> c, field<P> d)
 {
-    return sqr(a);
+    return {mul(a, b), mul(c, d)};
+}
+
+template <class P>
+INLINE products<field2<P>> times(const field2<P> &a, const field2<P> &b, const field2<P> &c,
+                                 const field2<P> &d)
+{
+    return {times(a, b), times(c, d)};
 }
 
 template <class F>
@@ -102,36 +123,41 @@ OUTLINE affine<F> to_affine(const xyzz<F> &p)
     return to_affine(p, inverse(p.zzz)); /* infinity: 1/0 is 0 */
 }
 
-/* r = 2 p; 6 M + 3 S. */
+/* r = 2 p; 9 products. */
 template <class F>
 OUTLINE void point_double(xyzz<F> &r, const xyzz<F> &p)
 {
-    F u = dbl(p.y), v = square(u), w = times(u, v), s = times(p.x, v), xx = square(p.x);
-    F m = add(dbl(xx), xx);
-    F x = sub(square(m), dbl(s));
-    F y = sub(times(m, sub(s, x)), times(w, p.y));
-    r.zz = times(v, p.zz);
-    r.zzz = times(w, p.zzz);
+    F u = dbl(p.y);
+    products<F> squares = times(u, u, p.x, p.x);            /* V, x^2 */
+    products<F> ws = times(u, squares.ab, p.x, squares.ab); /* W, S */
+    F m = add(dbl(squares.cd), squares.cd);
+    products<F> next = times(m, m, squares.ab, p.zz);
+    F x = sub(next.ab, dbl(ws.cd));
+    products<F> y = times(m, sub(ws.cd, x), ws.ab, p.y);
+    r.zzz = times(ws.ab, p.zzz);
+    r.zz = next.cd;
     r.x = x;
-    r.y = y;
+    r.y = sub(y.ab, y.cd);
 }
 
 /* The end of an addition: operands on a common denominator, (u1, s1) and its differences h and d to
- * the other one. zz, zzz are the denominators. h is not 0. */
+ * the other one. zz, zzz are the denominators. h is not 0. 8 products. */
 template <class F>
 INLINE void point_add_end(xyzz<F> &r, const F &u1, const F &s1, const F &h, const F &d, const F &zz,
                           const F &zzz)
 {
-    F hh = square(h), hhh = times(hh, h), q = times(u1, hh);
-    F x = sub(sub(square(d), hhh), dbl(q));
-    F y = sub(times(d, sub(q, x)), times(s1, hhh));
-    r.zz = times(zz, hh);
-    r.zzz = times(zzz, hhh);
+    products<F> squares = times(h, h, d, d);
+    products<F> hq = times(squares.ab, h, squares.ab, u1); /* h^3, Q */
+    F x = sub(sub(squares.cd, hq.ab), dbl(hq.cd));
+    products<F> denominators = times(zz, squares.ab, zzz, hq.ab);
+    products<F> y = times(d, sub(hq.cd, x), s1, hq.ab);
+    r.zz = denominators.ab;
+    r.zzz = denominators.cd;
     r.x = x;
-    r.y = y;
+    r.y = sub(y.ab, y.cd);
 }
 
-/* r += q; 8 M + 2 S. */
+/* r += q; 10 products. */
 template <class F>
 OUTLINE void point_add(xyzz<F> &r, const affine<F> &q)
 {
@@ -141,7 +167,8 @@ OUTLINE void point_add(xyzz<F> &r, const affine<F> &q)
         r = to_xyzz(q);
         return;
     }
-    F h = sub(times(q.x, r.zz), r.x), d = sub(times(q.y, r.zzz), r.y);
+    products<F> other = times(q.x, r.zz, q.y, r.zzz);
+    F h = sub(other.ab, r.x), d = sub(other.cd, r.y);
     if (!is_zero(h))
         point_add_end(r, F(r.x), F(r.y), h, d, F(r.zz), F(r.zzz));
     else if (is_zero(d))
@@ -150,7 +177,7 @@ OUTLINE void point_add(xyzz<F> &r, const affine<F> &q)
         set_infinity(r);
 }
 
-/* r += q; 12 M + 2 S. */
+/* r += q; 14 products. */
 template <class F>
 OUTLINE void point_add(xyzz<F> &r, const xyzz<F> &q)
 {
@@ -160,14 +187,16 @@ OUTLINE void point_add(xyzz<F> &r, const xyzz<F> &q)
         r = q;
         return;
     }
-    F u = times(r.x, q.zz), s = times(r.y, q.zzz);
-    F h = sub(times(q.x, r.zz), u), d = sub(times(q.y, r.zzz), s);
-    if (!is_zero(h))
-        point_add_end(r, u, s, h, d, times(r.zz, q.zz), times(r.zzz, q.zzz));
-    else if (is_zero(d))
+    products<F> u = times(r.x, q.zz, q.x, r.zz), s = times(r.y, q.zzz, q.y, r.zzz);
+    F h = sub(u.cd, u.ab), d = sub(s.cd, s.ab);
+    if (!is_zero(h)) {
+        products<F> denominators = times(r.zz, q.zz, r.zzz, q.zzz);
+        point_add_end(r, u.ab, s.ab, h, d, denominators.ab, denominators.cd);
+    } else if (is_zero(d)) {
         point_double(r, xyzz<F>(r));
-    else
+    } else {
         set_infinity(r);
+    }
 }
 
 /* Affine additions with a shared inversion, Montgomery (1987): slope_denominator gives what is to

@@ -1,9 +1,10 @@
 /* The inverse in a prime field, for threads in step: no branch depends on the value but the end.
  *
- * Bernstein, Yang, "Fast constant-time gcd computation and modular inversion" (2019), in batches of 30
- * divsteps whose effect is one 2 x 2 matrix; delta starts at 1/2, which takes fewer steps (Wuille,
- * "Bounds on divsteps iterations in safegcd", 2021). Integers are signed: limbs of 30 bits, all but
- * the top one nonnegative. common/ff/inverse.h is the host's, which skips zeros instead. */
+ * Bernstein, Yang, "Fast constant-time gcd computation and modular inversion" (2019), in batches of
+ * 30 divsteps whose effect is one 2 x 2 matrix; delta starts at 1/2, which takes fewer steps
+ * (Wuille, "Bounds on divsteps iterations in safegcd", 2021). Integers are signed: limbs of 30
+ * bits, all but the top one nonnegative. common/ff/inverse.h is the host's, which skips zeros
+ * instead. */
 #ifndef PINION_CUDA_INVERSE_CUH
 #define PINION_CUDA_INVERSE_CUH
 
@@ -44,17 +45,17 @@ INLINE int32_t steps(matrix &m, int32_t eta, uint32_t f, uint32_t g)
     uint32_t u = 1, v = 0, q = 0, r = 1;
     UNROLL
     for (int i = 0; i < BITS; i++) {
-        uint32_t swap = (uint32_t)(eta >> 31), odd = 0u - (g & 1);
-        /* g odd: g +- f, the sign that of delta */
-        g += ((f ^ swap) - swap) & odd;
-        q += ((u ^ swap) - swap) & odd;
-        r += ((v ^ swap) - swap) & odd;
-        swap &= odd;
-        eta = (int32_t)((uint32_t)eta ^ swap) - 1;
-        /* and where delta was positive the old g takes the place of f */
-        f += g & swap;
-        u += q & swap;
-        v += r & swap;
+        /* g odd: g + f or, where delta is positive, g - f, and then the old g takes the place of f
+         */
+        uint32_t odd = g & 1, positive = (uint32_t)eta >> 31;
+        uint32_t swap = odd & positive, sign = odd - 2 * swap;
+        g += f * sign;
+        q += u * sign;
+        r += v * sign;
+        f += g * swap;
+        u += q * swap;
+        v += r * swap;
+        eta = (int32_t)((uint32_t)eta ^ (0u - swap)) - 1;
         g >>= 1;
         u <<= 1;
         v <<= 1;
@@ -83,8 +84,8 @@ INLINE void apply(int32_t *f, int32_t *g, const matrix &m)
     g[N - 1] = (int32_t)y;
 }
 
-/* (d, e) = m (d, e) modulo p. Both stay in (-2p, p): lifted by p where negative they are in (-p, p),
- * and a multiple of p in (-2^30 p, 0] makes the sums divisible. */
+/* (d, e) = m (d, e) modulo p. Both stay in (-2p, p): lifted by p where negative they are in (-p,
+ * p), and a multiple of p in (-2^30 p, 0] makes the sums divisible. */
 template <class P>
 INLINE void apply_mod(int32_t *d, int32_t *e, const matrix &m)
 {

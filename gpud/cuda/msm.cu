@@ -19,10 +19,11 @@ enum {
     ALIGNMENT = 256,
 };
 const uint64_t MAX_BASES = (uint64_t)1 << 30, MAX_TABLE = (uint64_t)1 << 31,
-               MAX_ENTRIES = (uint64_t)1 << 30, USUAL_ENTRIES = (uint64_t)1 << 28;
+               MAX_KEYS = (uint64_t)1 << 25, USUAL_ENTRIES = (uint64_t)1 << 28;
 static_assert(MSM_LANES == 1 << LANES_LOG2 && MIN_WIDTH > LANES_LOG2, "strips");
 
-/* A curve: the order of its groups; the bits of the shorter of k and r - k, and one for the sign. */
+/* A curve: the order of its groups; the bits of the shorter of k and r - k, and one for the sign.
+ */
 struct order {
     uint64_t modulus[4];
     unsigned bits;
@@ -108,7 +109,7 @@ struct room carve(const struct msm_shape *shape, const struct msm_kernels *k, ui
     return r;
 }
 
-/* Everything but the width and the affine levels, which are given. */
+/* Everything but the width, which is given, and what choose adds. False: too many buckets. */
 bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
 {
     const struct msm_kernels *k = kernels_of(wish->curve, wish->group);
@@ -120,20 +121,19 @@ bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
     multiples = multiples < MAX_TABLE / wish->n ? multiples : MAX_TABLE / wish->n;
     s->sets = multiples < 1 ? s->windows : (unsigned)divide_up(s->windows, multiples);
     s->multiples = (unsigned)divide_up(s->windows, s->sets);
-    /* a set is reduced by at most LANES blocks, the device takes no more threads at once */
-    s->strip = s->width - 1 > 2 * LANES_LOG2 ? s->width - 1 - 2 * LANES_LOG2 : 0;
+    s->strip = 0; /* more buckets than threads that run at once */
     while (s->width - 1 > LANES_LOG2 + s->strip &&
            (uint64_t)s->sets << (s->width - 1) > (uint64_t)40000 << s->strip)
         s->strip++;
-    return ((uint64_t)s->sets << (s->width - 1)) < MAX_ENTRIES / 2;
+    return ((uint64_t)s->sets << (s->width - 1)) <= MAX_KEYS;
 }
 
-/* What a sum costs, in additions of the tree: those, the buckets' reduction, and what does not
- * depend on the number of terms: a short sum leaves most of the device idle. */
+/* What a sum costs, in additions of the tree: those, and for each pass the buckets' reduction. */
 double cost(const struct msm_shape *s)
 {
     double keys = (double)((uint64_t)s->sets << (s->width - 1));
-    return (double)s->n * s->windows + 4.0 * keys + 100000.0 * (2 << s->strip);
+    uint64_t entries = s->n * s->windows, passes = divide_up(entries, USUAL_ENTRIES);
+    return (double)entries + 6.0 * keys * (double)passes;
 }
 
 void choose_pass(struct msm_shape *s, const struct cuda_msm_shape *wish)
@@ -146,6 +146,16 @@ void choose_pass(struct msm_shape *s, const struct cuda_msm_shape *wish)
             carve(s, k, s->pass, NULL).bytes <= wish->workspace_bytes)
             return;
     }
+}
+
+/* An inversion has to be worth while: 2^17 pairs at a level; and most buckets are one sum by then.
+ */
+void choose_affine_levels(struct msm_shape *s, unsigned wish)
+{
+    uint64_t entries = s->n * s->windows, keys = (uint64_t)s->sets << (s->width - 1);
+    unsigned worth = log2_ceil(entries) > 19 ? log2_ceil(entries) - 18 : 1;
+    unsigned needed = log2_ceil(entries / keys + 2);
+    s->affine_levels = wish ? wish : worth < needed ? worth : needed;
 }
 
 struct msm_shape choose(const struct cuda_msm_shape *wish)
@@ -162,11 +172,9 @@ struct msm_shape choose(const struct cuda_msm_shape *wish)
             least = cost(&s);
         }
     }
-    best.affine_levels = wish->affine_levels;
-    if (best.affine_levels == 0) {
-        uint64_t keys = (uint64_t)best.sets << (best.width - 1);
-        best.affine_levels = log2_ceil(best.n * best.windows / keys + 2) + 1;
-    }
+    if (best.width == 0)
+        return best;
+    choose_affine_levels(&best, wish->affine_levels);
     choose_pass(&best, wish);
     return best;
 }
@@ -180,8 +188,7 @@ enum status check_shape(const struct cuda_msm_shape *s)
                     (unsigned long long)s->n);
     if ((s->width && (s->width < MIN_WIDTH || s->width > MAX_WIDTH)) ||
         s->affine_levels > MAX_AFFINE_LEVELS)
-        return fail(ST_INTERNAL, "digits of %u bits, %u affine levels", s->width,
-                    s->affine_levels);
+        return fail(ST_INTERNAL, "digits of %u bits, %u affine levels", s->width, s->affine_levels);
     return ST_OK;
 }
 
@@ -209,6 +216,8 @@ uint64_t cuda_msm_plan_bytes(const struct cuda_msm_shape *wish)
 uint64_t cuda_msm_workspace_bytes(const struct cuda_msm_shape *wish)
 {
     struct msm_shape s = choose(wish);
+    if (s.width == 0)
+        return 0; /* create says why */
     return carve(&s, kernels_of(wish->curve, wish->group), s.pass, NULL).bytes;
 }
 
@@ -261,6 +270,10 @@ enum status cuda_msm_create(struct cuda_msm **out, const struct cuda_msm_shape *
     if (!m)
         return fail(ST_RESOURCE, "no memory for a plan");
     m->shape = choose(wish);
+    if (m->shape.width == 0) {
+        free(m);
+        return fail(ST_INTERNAL, "digits of %u bits and no table for them", wish->width);
+    }
     m->kernels = kernels_of(wish->curve, wish->group);
     m->order = order_of(wish->curve);
     uint64_t points = m->shape.n * m->shape.multiples * m->kernels->affine;

@@ -7,9 +7,9 @@
  * different workspaces.
  *
  * Threads: a plan is immutable once made; create and destroy with the device current. Failures:
- * ST_RESOURCE, no device memory; ST_INTERNAL, a launch failed. Points are stored affine points as in
- * common/ec/group.inc (Montgomery, infinity all zero), so results are those of common/ec/msm.h to
- * the bit. */
+ * ST_RESOURCE, no device memory; ST_INTERNAL, a launch failed. Points are stored affine points as
+ * in common/ec/group.inc (Montgomery, infinity all zero), so results are those of common/ec/msm.h
+ * to the bit. */
 #ifndef PINION_CUDA_MSM_H
 #define PINION_CUDA_MSM_H
 
@@ -30,9 +30,9 @@ struct cuda_msm;
 struct cuda_msm_shape {
     enum curve_id curve; /* CURVE_BN254 or CURVE_BLS12_381 */
     enum msm_group group;
-    uint64_t n;               /* bases, 1 ... 2^30 */
-    uint64_t table_bytes;     /* device memory for bases and multiples; less than one multiple of each
-                                 counts as one: no table */
+    uint64_t n;           /* bases, 1 ... 2^30 */
+    uint64_t table_bytes; /* device memory for bases and multiples; less than one multiple of each
+                             counts as one: no table */
     uint64_t workspace_bytes; /* wish for the workspace: longer sums are cut into passes; 0: none */
     unsigned width;           /* bits of a digit, 8 ... 24; 0: the best */
     unsigned affine_levels;   /* after which sums are not affine any more, 1 ... 24; 0: the best */
@@ -46,8 +46,8 @@ uint64_t cuda_msm_plan_bytes(const struct cuda_msm_shape *shape);
 uint64_t cuda_msm_workspace_bytes(const struct cuda_msm_shape *shape);
 
 /* Makes the plan from n stored points, in host or device memory; they are not needed afterwards.
- * Waits for the device. Allocates plan_bytes and, while it runs, workspace for the multiples. Points
- * that are not on the curve, or of another order, give unspecified sums, nothing worse. */
+ * Waits for the device. Allocates plan_bytes and, while it runs, workspace for the multiples.
+ * Points that are not on the curve, or of another order, give unspecified sums, nothing worse. */
 enum status cuda_msm_create(struct cuda_msm **out, const struct cuda_msm_shape *shape,
                             const void *bases, struct CUstream_st *stream) MUST_CHECK;
 void cuda_msm_destroy(struct cuda_msm *plan); /* NULL is fine */
@@ -60,10 +60,10 @@ enum status cuda_msm_load(struct cuda_msm *plan, const void *bases, uint64_t n,
 
 /* Enqueues result = sum of scalars[i] bases[first + i], i < n.
  *
- * scalars  device memory, 16-byte aligned: n canonical integers of 32 little-endian bytes; those not
- *          below the group order give an unspecified sum, nothing worse
- * result   one stored point, memory that the device can write (its own, or pinned host), 16-byte
- *          aligned. Must not overlap the workspace. */
+ * scalars  device memory, 16-byte aligned: n canonical integers of 32 little-endian bytes; those
+ * not below the group order give an unspecified sum, nothing worse result   one stored point,
+ * memory that the device can write (its own, or pinned host), 16-byte aligned. Must not overlap the
+ * workspace. */
 enum status cuda_msm_launch(const struct cuda_msm *plan, const void *scalars, uint64_t first,
                             uint64_t n, void *workspace, void *result,
                             struct CUstream_st *stream) MUST_CHECK;

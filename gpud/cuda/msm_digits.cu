@@ -129,8 +129,8 @@ __device__ uint32_t pairs_of_warp(uint32_t e, uint32_t count, unsigned level)
     return __ballot_sync(0xffffffff, (e & (2 * step - 1)) == 0 && e + step < count && count > 0);
 }
 
-/* Appends every pair to the list of its level. Lane l of a warp counts for level l; the warp reserves
- * its part of the block's share, the block its share of each list. */
+/* Appends every pair to the list of its level. Lane l of a warp counts for level l; the warp
+ * reserves its part of the block's share, the block its share of each list. */
 __global__ void __launch_bounds__(THREADS) plan_pairs(struct msm_pass pass)
 {
     __shared__ uint32_t length[WARP];
@@ -165,10 +165,10 @@ __global__ void __launch_bounds__(THREADS) plan_pairs(struct msm_pass pass)
             uint32_t to = __shfl_sync(0xffffffff, mine, level) + __popc(pairs & ((1u << lane) - 1));
             mine += lane == level ? __popc(pairs) : 0;
             if (pairs >> lane & 1)
-                pass.job[to] = (base + i * THREADS) |
-                               whereabouts(at.e[i] + (1u << level), at.count[i], level,
-                                           pass.affine_levels)
-                                   << MSM_WHERE_BIT;
+                pass.job[to] =
+                    (base + i * THREADS) |
+                    whereabouts(at.e[i] + (1u << level), at.count[i], level, pass.affine_levels)
+                        << MSM_WHERE_BIT;
         }
 }
 
@@ -213,9 +213,8 @@ cudaError_t msm_plan_entries(struct msm_pass *pass, const struct msm_sort *sort,
     cub::DoubleBuffer<uint32_t> key(sort->array[0], sort->array[2]);
     cub::DoubleBuffer<uint32_t> value(sort->array[1], sort->array[3]);
     size_t bytes = sort->temporary_bytes;
-    cudaError_t e = cub::DeviceRadixSort::SortPairs(sort->temporary, bytes, key, value,
-                                                    pass->entries, 0, (int)key_bits(pass->keys),
-                                                    stream);
+    cudaError_t e = cub::DeviceRadixSort::SortPairs(
+        sort->temporary, bytes, key, value, pass->entries, 0, (int)key_bits(pass->keys), stream);
     if (e != cudaSuccess)
         return e;
     pass->key = key.Current();

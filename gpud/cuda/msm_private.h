@@ -1,17 +1,17 @@
 /* What the parts of the MSM share. Private to the MSM; contracts of the whole: msm.h.
  *
- * A scalar k is taken as the shorter of k and -(r - k), in W signed digits of c bits. The table holds
- * T multiples of each base, 2^(c S t) P for t < T, so that digit w = t S + u of every scalar falls
- * into bucket set u < S: with a full table there is one set and no doubling is left.
+ * A scalar k is taken as the shorter of k and -(r - k), in W signed digits of c bits. The table
+ * holds T multiples of each base, 2^(c S t) P for t < T, so that digit w = t S + u of every scalar
+ * falls into bucket set u < S: with a full table there is one set and no doubling is left.
  *
- * A digit that is not 0 is an entry: key u 2^(c-1) + |digit| - 1, value the index in the table, with
- * the sign. Entries are sorted by key; bucket k is the run start[k] .. end[k] of them. Each bucket is
- * summed as a binary tree over its entries, all buckets together, level by level, so that the work
- * is even whatever the sizes of the buckets are: at level l the sum of the 2^l entries from p on takes
- * in that of the 2^l entries behind, if the bucket reaches so far. Everything about a pair follows
- * from p, so one pass over the entries plans all levels. Sums stay where they are: those of up to
- * 2^A entries are affine, in slot p/2 (a pair has two entries of the bucket, so no other has that
- * slot); longer ones are xyzz, in slot p >> A. */
+ * A digit that is not 0 is an entry: key u 2^(c-1) + |digit| - 1, value the index in the table,
+ * with the sign. Entries are sorted by key; bucket k is the run start[k] .. end[k] of them. Each
+ * bucket is summed as a binary tree over its entries, all buckets together, level by level, so that
+ * the work is even whatever the sizes of the buckets are: at level l the sum of the 2^l entries
+ * from p on takes in that of the 2^l entries behind, if the bucket reaches so far. Everything about
+ * a pair follows from p, so one pass over the entries plans all levels. Sums stay where they are:
+ * those of up to 2^A entries are affine, in slot p/2 (a pair has two entries of the bucket, so no
+ * other has that slot); longer ones are xyzz, in slot p >> A. */
 #ifndef PINION_CUDA_MSM_PRIVATE_H
 #define PINION_CUDA_MSM_PRIVATE_H
 
@@ -21,9 +21,9 @@
 #include "gpud/cuda/msm.h"
 
 enum {
-    MSM_LEVELS = 30,      /* of a tree over 2^30 entries */
-    MSM_LANES = 128,      /* threads of a block, of all kernels that add points */
-    MSM_GRID = 2048,      /* blocks of a persistent grid at most */
+    MSM_LEVELS = 30, /* of a tree over 2^30 entries */
+    MSM_LANES = 128, /* threads of a block, of all kernels that add points */
+    MSM_GRID = 2048, /* blocks of a persistent grid at most */
 };
 
 /* Where the right half of a pair is; in the top two bits of a job, whose rest is p. */
@@ -63,21 +63,21 @@ static inline void msm_mark(struct msm_trace *trace, cudaStream_t stream, const 
 
 /* The device memory of one pass, as kernels see it. */
 struct msm_pass {
-    struct msm_trace *trace;  /* the host's */
+    struct msm_trace *trace; /* the host's */
     const void *table;
     const uint32_t *infinite; /* bit i: base i is infinity */
     uint64_t stride;          /* bases of each multiple in the table */
     uint32_t entries;         /* n W: those of digit 0 have the key keys */
     uint32_t keys;            /* S 2^(c-1) */
     unsigned affine_levels;
-    uint32_t *key, *value;    /* sorted */
-    uint32_t *start, *end;    /* of each key */
-    uint32_t *job;            /* lists of all levels */
-    uint32_t list[MSM_LEVELS]; /* where each begins */
-    uint32_t *jobs;           /* their lengths */
+    uint32_t *key, *value;                   /* sorted */
+    uint32_t *start, *end;                   /* of each key */
+    uint32_t *job;                           /* lists of all levels */
+    uint32_t list[MSM_LEVELS];               /* where each begins */
+    uint32_t *jobs;                          /* their lengths */
     void *affine, *product, *inverse, *xyzz; /* slots; products of denominators by job; by thread */
-    void *block_sum;          /* two points a block and set */
-    void *total;              /* a point a set */
+    void *block_sum;                         /* two points a block and set */
+    void *total;                             /* a point a set */
 };
 
 /* Pairs at a level at most: they are 2^l + 1 entries apart at least. */

@@ -14,22 +14,14 @@
 #include "gpud/cuda/curve.cuh"
 #include "gpud/cuda/msm.h"
 
+#include "tests/gpu/check.h"
+
 extern "C" {
 #include "common/pool.h"
 }
 
 namespace
 {
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: %s %s\n", __FILE__, __LINE__, #condition,                  \
-                    status_message(), cudaGetErrorString(cudaGetLastError()));                     \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define REQUIRE_CUDA(call) REQUIRE((call) == cudaSuccess)
 
 enum { THREADS = 128, SCALAR = 32, COLUMNS = 10, REPEAT = 7 };
 
@@ -299,6 +291,7 @@ void run(struct resident *r, const struct job *j, struct pool *pool)
 
 int main(int argc, char **argv)
 {
+    require_device();
     struct pool *pool = NULL;
     struct resident resident = {};
     REQUIRE(pool_create(&pool, 0) == ST_OK);

@@ -54,6 +54,7 @@ if ! command -v "$sanitizer" >/dev/null; then
 else
     for tool in memcheck racecheck; do
         sanitize $tool "transforms" "$programs/gpu_test_ntt" 12
+        sanitize $tool "sums" "$programs/gpu_test_msm" 1 14 9
     done
 fi
 exit $failed

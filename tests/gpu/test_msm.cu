@@ -11,6 +11,8 @@
 
 #include "gpud/cuda/msm.h"
 
+#include "tests/gpu/check.h"
+
 extern "C" {
 #include "common/pool.h"
 }
@@ -18,18 +20,10 @@ extern "C" {
 namespace
 {
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #condition, status_message());  \
-            exit(1);                                                                               \
-        }                                                                                          \
-    } while (0)
-#define REQUIRE_CUDA(call) REQUIRE((call) == cudaSuccess)
-
-enum { SCALAR = 32, MAX_POINT = 4 * CURVE_MAX_FQ_BYTES, MOST = (1 << 16) + 1 };
+enum { SCALAR = 32, MAX_POINT = 4 * CURVE_MAX_FQ_BYTES, MOST = (1 << 16) + 1, PIECES = 300 };
 
 uint64_t seed = 1;
+size_t largest = MOST;
 
 uint64_t draw()
 {
@@ -202,7 +196,7 @@ void run_plan(struct bench *b, size_t n, enum bases bases, enum modes mode)
 /* Bases that come in pieces, sums of a range of them, and sums of sums. */
 void run_pieces(struct bench *b)
 {
-    enum { N = 300, PIECE = 130 };
+    enum { N = PIECES, PIECE = 130 };
     struct cuda_msm_shape shape = shape_of(b, NONE, PIECE);
     struct cuda_msm *plan = NULL;
     void *workspace = NULL, *parts = NULL;
@@ -255,16 +249,17 @@ void run_group(const char *curve, enum msm_group group, struct pool *pool)
     REQUIRE(b.multiples && b.bases && b.scalars);
     REQUIRE_CUDA(cudaMalloc(&b.device_scalars, MOST * SCALAR));
     REQUIRE_CUDA(cudaMallocHost(&b.result, MAX_POINT));
-    REQUIRE(b.curve->ops->points(group, MOST, pool, b.multiples) == ST_OK);
+    REQUIRE(b.curve->ops->points(group, largest > PIECES ? largest : PIECES, pool, b.multiples) ==
+            ST_OK);
     for (size_t n : thorough)
-        for (int bases = 0; bases < BASES; bases++)
+        for (int bases = 0; bases < BASES && n <= largest; bases++)
             for (int mode = 0; mode < PASSES; mode++)
                 run_plan(&b, n, (enum bases)bases, (enum modes)mode);
     unsigned turn = 0;
     for (size_t n : sizes)
-        for (int bases = 0; bases < BASES; bases++)
+        for (int bases = 0; bases < BASES && n <= largest; bases++)
             run_plan(&b, n, (enum bases)bases, (enum modes)(turn++ % 3));
-    if (group == MSM_G1)
+    if (group == MSM_G1 && largest == MOST)
         for (size_t n : {65535, 65536, 65537})
             for (int mode = 0; mode < MODES; mode++)
                 run_plan(&b, n, mode % 2 ? DISTINCT : INFINITE, (enum modes)mode);
@@ -282,8 +277,11 @@ void run_group(const char *curve, enum msm_group group, struct pool *pool)
 
 int main(int argc, char **argv)
 {
+    require_device();
     struct pool *pool = NULL;
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    if (argc > 3)
+        largest = strtoull(argv[3], NULL, 0) < MOST ? strtoull(argv[3], NULL, 0) : MOST;
     printf("seed %llu\n", (unsigned long long)seed);
     REQUIRE(pool_create(&pool, 0) == ST_OK);
     for (const char *g = argc > 2 ? argv[2] : "1234"; *g; g++)
