@@ -61,18 +61,64 @@ struct backend_ops {
                              struct groth16_timings *timings, struct groth16_proof *out,
                              uint8_t *publics) MUST_CHECK;
 
-    /* No key is loaded any more. */
+    /* Tells about memory that pieces will lie in, read-only and mapped until memory_remove, so that
+     * it can be copied from faster. chunk: no piece crosses a multiple of it; 0: one chunk.
+     * ST_RESOURCE: it cannot be used. NULL: does nothing for this backend. */
+    enum status (*memory_add)(struct backend *b, const void *base, uint64_t bytes,
+                              uint64_t chunk) MUST_CHECK;
+    void (*memory_remove)(struct backend *b, const void *base);
+
+    /* Whether the device has failed for good and only another process can use it. NULL: never. */
+    bool (*lost)(const struct backend *b);
+
+    /* No key is loaded any more, no memory added. */
     void (*destroy)(struct backend *b);
 };
 
 /* First member of every backend. Immutable once made, but for what the implementation adds. */
 struct backend {
     const struct backend_ops *ops;
-    char name[64]; /* as status shows it: "cpu", "cuda:0 NVIDIA H200" */
+    char name[64];   /* as status shows it: "cpu", "cuda:0 NVIDIA H200" */
+    uint64_t memory; /* a device's own, that keys may take; 0: the processor's */
 };
 
 /* The processor; pool is borrowed until destroy, and no one else uses it meanwhile. */
 enum status backend_cpu_create(struct backend **out, struct pool *pool) MUST_CHECK;
+
+/* CUDA device number index. One thread creates it; see above for the rest. ST_RESOURCE: no such
+ * device, or no driver; ST_INTERNAL: it computes wrongly. Only where PINION_WITH_CUDA is defined.
+ */
+enum status backend_cuda_create(struct backend **out, int index) MUST_CHECK;
+
+/* By name: "cpu", "cuda" (device 0), or "auto": cuda where there is a device that works, else cpu.
+ * warning (any size): why auto had to do with the processor although there is a device; else "".
+ * pool as for the processor. ST_RESOURCE: cuda is not there, or not in this build; ST_USAGE: no
+ * such name. */
+enum status backend_create(struct backend **out, const char *name, struct pool *pool, char *warning,
+                           size_t warning_bytes) MUST_CHECK;
+
+/* Whether it is a device and not the processor. */
+static inline bool backend_is_device(const struct backend *b)
+{
+    return b->memory != 0;
+}
+
+static inline enum status backend_memory_add(struct backend *b, const void *base, uint64_t bytes,
+                                             uint64_t chunk)
+{
+    return b->ops->memory_add ? b->ops->memory_add(b, base, bytes, chunk) : ST_OK;
+}
+
+static inline void backend_memory_remove(struct backend *b, const void *base)
+{
+    if (b->ops->memory_remove)
+        b->ops->memory_remove(b, base);
+}
+
+static inline bool backend_lost(const struct backend *b)
+{
+    return b->ops->lost && b->ops->lost(b);
+}
 
 /* NULL is fine. */
 static inline void backend_destroy(struct backend *b)

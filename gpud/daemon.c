@@ -249,6 +249,9 @@ static enum status serve(struct daemon *d)
 {
     enum status st = ST_OK;
     while (st == ST_OK && !stopping(d)) {
+        if (backend_lost(d->parts.device))
+            return fail(ST_RESOURCE, "%s: is lost to this process; start another one",
+                        d->parts.device->name);
         bool idle = pipeline_room(d->pipeline) == PIPELINE_JOBS;
         if (idle || pipeline_now_ms() - d->asked_ms >= BUSY_POLL_MS)
             st = ask(d, idle);
@@ -290,6 +293,9 @@ static enum status start(struct daemon *d, const struct daemon_options *options)
         st = parts_init(&d->parts, options->backend, options->threads, member_config(d->member));
     if (st == ST_OK)
         st = arena_map_all(&d->arena, member_arena(d->member));
+    if (st == ST_OK)
+        st = backend_memory_add(d->parts.device, d->arena.base, d->arena.bytes,
+                                arena_desc(member_arena(d->member))->chunk);
     const struct pipeline_parts parts = {.device = d->parts.device,
                                          .second = d->parts.second,
                                          .keys = d->parts.keys,
@@ -313,6 +319,8 @@ enum status daemon_run(const struct daemon_options *options)
     }
     pipeline_destroy(d.pipeline);
     member_leave(d.member);
+    if (d.parts.device)
+        backend_memory_remove(d.parts.device, d.arena.base);
     arena_unmap(&d.arena);
     parts_fini(&d.parts);
     return st;

@@ -12,8 +12,8 @@ struct parts {
     struct keys *keys;                             /* owned */
 };
 
-/* backend NULL and threads 0: from config, the object of the coordinator's hello. ST_RESOURCE for a
- * backend that this build does not have. */
+/* backend NULL and threads 0: from config, the object of the coordinator's hello. As
+ * backend_create. */
 enum status parts_init(struct parts *out, const char *backend, unsigned threads,
                        const json_t *config) MUST_CHECK;
 void parts_fini(struct parts *p); /* zeroed: nothing happens */

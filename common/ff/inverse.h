@@ -11,6 +11,17 @@
 
 #include <stdint.h>
 
+/* The device's twin of a field takes these functions too: nvcc wants them marked and has no
+ * builtin for trailing zeros there. */
+#ifndef INVERSE_CALL
+#define INVERSE_CALL static inline
+#endif
+#ifdef __CUDA_ARCH__
+#define INVERSE_ZEROS(x) (__ffsll((long long)(x)) - 1)
+#else
+#define INVERSE_ZEROS(x) __builtin_ctzll(x)
+#endif
+
 enum { INVERSE_BITS = 62, INVERSE_MAX = 7 };
 #define INVERSE_MASK (((uint64_t)1 << INVERSE_BITS) - 1)
 
@@ -26,7 +37,7 @@ struct inverse_matrix {
 /* The number of signed limbs for values below 2p in absolute value. */
 #define INVERSE_LENGTH(bits) (((bits) + 2 + INVERSE_BITS - 1) / INVERSE_BITS)
 
-static inline void inverse_import(struct inverse_number *r, const uint64_t *a, int limbs, int n)
+INVERSE_CALL void inverse_import(struct inverse_number *r, const uint64_t *a, int limbs, int n)
 {
     unsigned __int128 window = 0;
     int have = 0, next = 0;
@@ -41,7 +52,7 @@ static inline void inverse_import(struct inverse_number *r, const uint64_t *a, i
     }
 }
 
-static inline void inverse_export(uint64_t *r, const struct inverse_number *a, int limbs, int n)
+INVERSE_CALL void inverse_export(uint64_t *r, const struct inverse_number *a, int limbs, int n)
 {
     unsigned __int128 window = 0;
     int have = 0, next = 0;
@@ -57,12 +68,12 @@ static inline void inverse_export(uint64_t *r, const struct inverse_number *a, i
 }
 
 /* 62 steps on the low bits of f (odd) and g. Returns the new eta = -delta. */
-static inline int64_t inverse_steps(struct inverse_matrix *m, int64_t eta, uint64_t f, uint64_t g)
+INVERSE_CALL int64_t inverse_steps(struct inverse_matrix *m, int64_t eta, uint64_t f, uint64_t g)
 {
     uint64_t u = 1, v = 0, q = 0, r = 1;
     int left = INVERSE_BITS;
     for (;;) {
-        int zeros = __builtin_ctzll(g | UINT64_MAX << left);
+        int zeros = INVERSE_ZEROS(g | UINT64_MAX << left);
         g >>= zeros;
         u <<= zeros;
         v <<= zeros;
@@ -84,13 +95,14 @@ static inline int64_t inverse_steps(struct inverse_matrix *m, int64_t eta, uint6
         q += u * w;
         r += v * w;
     }
-    *m = (struct inverse_matrix){(int64_t)u, (int64_t)v, (int64_t)q, (int64_t)r};
+    m->u = (int64_t)u, m->v = (int64_t)v;
+    m->q = (int64_t)q, m->r = (int64_t)r;
     return eta;
 }
 
 /* (f, g) = m (f, g): exact. */
-static inline void inverse_apply(struct inverse_number *f, struct inverse_number *g,
-                                 const struct inverse_matrix *m, int n)
+INVERSE_CALL void inverse_apply(struct inverse_number *f, struct inverse_number *g,
+                                const struct inverse_matrix *m, int n)
 {
     __int128 x = 0, y = 0;
     for (int i = 0; i < n; i++) {
@@ -110,8 +122,8 @@ static inline void inverse_apply(struct inverse_number *f, struct inverse_number
 
 /* The multiple of p, in (-2^62, 0] beyond the one that lifts negative operands, whose sum with
  * x = u d + v e is divisible by 2^62. */
-static inline int64_t inverse_multiple(int64_t u, int64_t v, int64_t d_sign, int64_t e_sign,
-                                       __int128 x, uint64_t p_inv)
+INVERSE_CALL int64_t inverse_multiple(int64_t u, int64_t v, int64_t d_sign, int64_t e_sign,
+                                      __int128 x, uint64_t p_inv)
 {
     uint64_t lift = (uint64_t)(u & d_sign) + (uint64_t)(v & e_sign);
     return (int64_t)(lift - ((p_inv * (uint64_t)x + lift) & INVERSE_MASK));
@@ -119,9 +131,9 @@ static inline int64_t inverse_multiple(int64_t u, int64_t v, int64_t d_sign, int
 
 /* (d, e) = m (d, e) modulo p. Both stay in (-2p, p): lifted by p where negative they are in
  * (-p, p), so the sums are in (-2^62 p, 2^62 p), less a multiple of p below 2^62. */
-static inline void inverse_apply_mod(struct inverse_number *d, struct inverse_number *e,
-                                     const struct inverse_matrix *m, const struct inverse_number *p,
-                                     uint64_t p_inv, int n)
+INVERSE_CALL void inverse_apply_mod(struct inverse_number *d, struct inverse_number *e,
+                                    const struct inverse_matrix *m, const struct inverse_number *p,
+                                    uint64_t p_inv, int n)
 {
     int64_t d_sign = d->l[n - 1] >> 63, e_sign = e->l[n - 1] >> 63;
     __int128 x = (__int128)m->u * d->l[0] + (__int128)m->v * e->l[0];
@@ -144,8 +156,8 @@ static inline void inverse_apply_mod(struct inverse_number *d, struct inverse_nu
 }
 
 /* r = (r ^ sign) - sign + (p where the result is negative); sign is 0 or -1. */
-static inline void inverse_normalize(struct inverse_number *r, int64_t sign,
-                                     const struct inverse_number *p, int n)
+INVERSE_CALL void inverse_normalize(struct inverse_number *r, int64_t sign,
+                                    const struct inverse_number *p, int n)
 {
     int64_t carry = 0;
     for (int i = 0; i < n; i++) {
@@ -164,8 +176,8 @@ static inline void inverse_normalize(struct inverse_number *r, int64_t sign,
 
 /* r = 1/a modulo p, plain integers of so many limbs and a < p; 0 for a = 0. p is an odd prime of
  * so many bits, neg_inv = -1/p mod 2^64. */
-static inline void inverse_compute(uint64_t *r, const uint64_t *a, const uint64_t *p,
-                                   uint64_t neg_inv, int limbs, int bits)
+INVERSE_CALL void inverse_compute(uint64_t *r, const uint64_t *a, const uint64_t *p,
+                                  uint64_t neg_inv, int limbs, int bits)
 {
     const int n = INVERSE_LENGTH(bits);
     struct inverse_number modulus, f, g, d = {{0}}, e = {{1}};

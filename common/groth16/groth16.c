@@ -56,10 +56,10 @@ size_t groth16_prove_memory(const struct groth16_key *key, const struct pool *po
 }
 
 /* A proof that does not verify is the fault of its inputs. */
-static enum status check_own_proof(const struct groth16_key *key, const struct groth16_vkey *vk,
-                                   const uint8_t *w, const struct groth16_proof *proof)
+enum status groth16_own_proof(const struct groth16_key *key, const struct groth16_vkey *vk,
+                              const uint8_t *publics, const struct groth16_proof *proof)
 {
-    enum status st = key->curve->ops->verify(vk, w + key->curve->fr_bytes, proof);
+    enum status st = key->curve->ops->verify(vk, publics, proof);
     if (st != ST_INVALID)
         return st;
     char reason[256];
@@ -105,7 +105,7 @@ enum status groth16_prove(const struct groth16_key *key, const uint8_t *w,
 
     progress_report(progress, "verify", 0, 0);
     start = clock_ms();
-    st = check_own_proof(key, &vk, w, &proof);
+    st = groth16_own_proof(key, &vk, w + key->curve->fr_bytes, &proof);
     t.verify = clock_ms() - start;
     if (st == ST_OK) {
         *out = proof;

@@ -32,6 +32,11 @@ enum status groth16_prove(const struct groth16_key *key, const uint8_t *w,
 enum status groth16_verify(const struct groth16_vkey *vk, const uint8_t *publics,
                            const struct groth16_proof *proof) MUST_CHECK;
 
+/* Whether a proof of ours, for the public values of its witness, verifies: ST_INPUT, with the
+ * message of groth16_prove, if not. */
+enum status groth16_own_proof(const struct groth16_key *key, const struct groth16_vkey *vk,
+                              const uint8_t *publics, const struct groth16_proof *proof) MUST_CHECK;
+
 /* Upper bound of the bytes that groth16_prove allocates for this key. */
 size_t groth16_prove_memory(const struct groth16_key *key, const struct pool *pool);
 

@@ -55,6 +55,20 @@ struct groth16_randomness {
     uint8_t r[CURVE_MAX_FR_BYTES], s[CURVE_MAX_FR_BYTES];
 };
 
+/* The five sums of a proof that other code than ours has computed: stored affine points. h: of the
+ * quotient's values with the key's h; a, b1, b2: of the witness; c: of its private part. */
+struct groth16_sums {
+    uint8_t h[2 * CURVE_MAX_FQ_BYTES], a[2 * CURVE_MAX_FQ_BYTES], b1[2 * CURVE_MAX_FQ_BYTES],
+        c[2 * CURVE_MAX_FQ_BYTES];
+    uint8_t b2[4 * CURVE_MAX_FQ_BYTES];
+};
+
+/* What r and s add to the sums, which needs no witness: stored affine points. */
+struct groth16_blinding {
+    uint8_t a[2 * CURVE_MAX_FQ_BYTES], b1[2 * CURVE_MAX_FQ_BYTES], c[2 * CURVE_MAX_FQ_BYTES];
+    uint8_t b2[4 * CURVE_MAX_FQ_BYTES];
+};
+
 /* Fresh randomness below the group order, uniform, from getrandom. ST_RESOURCE if the kernel gives
  * none. */
 enum status groth16_randomness_fresh(struct groth16_randomness *out,

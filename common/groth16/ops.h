@@ -39,6 +39,14 @@ struct curve_ops {
                          struct progress *progress, struct groth16_timings *timings,
                          struct groth16_proof *out) MUST_CHECK;
 
+    /* For sums that a device computes. blind: what can be done meanwhile. assemble: the last step
+     * of prove. */
+    void (*blind)(const struct groth16_key *key, const struct groth16_randomness *rs,
+                  struct groth16_blinding *out);
+    void (*assemble)(const struct groth16_key *key, const struct groth16_sums *sums,
+                     const struct groth16_blinding *blinding, const struct groth16_randomness *rs,
+                     struct groth16_proof *out);
+
     /* vk of a key: converts points; allocates vk->ic. ST_INPUT if a coordinate is not below the
      * prime; nothing else about the points is checked. */
     enum status (*vkey)(const struct groth16_key *key, struct groth16_vkey *out) MUST_CHECK;

@@ -106,52 +106,47 @@ static void sum_points(struct sums *s, const struct groth16_key *key, const uint
     lap(&t->msm_c, &since);
 }
 
-/* r = sum + constant + k delta */
-static void blind_g1(g1 *r, const g1 *sum, const uint8_t *constant, const uint8_t *delta,
-                     const fr *k)
+/* What blinds the points of a proof, apart from the sums. */
+struct blinding {
+    g1 a, b1, c;
+    g2 b2;
+};
+
+/* r = constant + k delta */
+static void blind_g1(g1 *r, const uint8_t *constant, const uint8_t *delta, const fr *k)
 {
     g1_affine p;
-    g1 t;
     g1_load(&p, delta);
-    g1_from_affine(&t, &p);
-    g1_mul(&t, &t, k->l, FR_LIMBS);
-    g1_add(r, sum, &t);
+    g1_from_affine(r, &p);
+    g1_mul(r, r, k->l, FR_LIMBS);
     g1_load(&p, constant);
     g1_add_affine(r, r, &p);
 }
 
-static void blind_g2(g2 *r, const g2 *sum, const uint8_t *constant, const uint8_t *delta,
-                     const fr *k)
+static void blind_g2(g2 *r, const uint8_t *constant, const uint8_t *delta, const fr *k)
 {
     g2_affine p;
-    g2 t;
     g2_load(&p, delta);
-    g2_from_affine(&t, &p);
-    g2_mul(&t, &t, k->l, FR_LIMBS);
-    g2_add(r, sum, &t);
+    g2_from_affine(r, &p);
+    g2_mul(r, r, k->l, FR_LIMBS);
     g2_load(&p, constant);
     g2_add_affine(r, r, &p);
 }
 
-/* C = sum + H + s A + r B1 - r s delta, for blinded A and B1. */
-static void assemble_c(g1 *c, const struct sums *sum, const g1 *a, const g1 *b1,
-                       const uint8_t *delta, const fr *r, const fr *s)
+/* alpha + r delta, beta + s delta, - r s delta. */
+static void blind(struct blinding *out, const struct groth16_key *key, const fr *r, const fr *s)
 {
-    fr rs, t;
+    fr rs;
+    g1_affine delta;
     fr_from_canonical(&rs, r);
     fr_mul(&rs, &rs, s); /* canonical: one factor is */
-    g1_affine d;
-    g1 p;
-    g1_add(c, &sum->c, &sum->h);
-    g1_mul(&p, a, s->l, FR_LIMBS);
-    g1_add(c, c, &p);
-    g1_mul(&p, b1, r->l, FR_LIMBS);
-    g1_add(c, c, &p);
-    fr_neg(&t, &rs);
-    g1_load(&d, delta);
-    g1_from_affine(&p, &d);
-    g1_mul(&p, &p, t.l, FR_LIMBS);
-    g1_add(c, c, &p);
+    fr_neg(&rs, &rs);
+    blind_g1(&out->a, key->alpha1, key->delta1, r);
+    blind_g1(&out->b1, key->beta1, key->delta1, s);
+    blind_g2(&out->b2, key->beta2, key->delta2, s);
+    g1_load(&delta, key->delta1);
+    g1_from_affine(&out->c, &delta);
+    g1_mul(&out->c, &out->c, rs.l, FR_LIMBS);
 }
 
 static void put_g1(uint8_t *out, const g1 *p)
@@ -172,22 +167,91 @@ static void put_g2(uint8_t *out, const g2 *p)
     g2_store(out, &a);
 }
 
+/* A, B and C = sum + H + s A + r B1 - r s delta. */
 static void assemble(struct groth16_proof *out, const struct groth16_key *key,
-                     const struct sums *sum, const struct groth16_randomness *rs)
+                     const struct sums *sum, const struct blinding *blinding, const fr *r,
+                     const fr *s)
 {
-    fr r, s;
-    fr_load(&r, rs->r);
-    fr_load(&s, rs->s);
-    g1 a, b1, c;
+    g1 a, b1, c, p;
     g2 b2;
-    blind_g1(&a, &sum->a, key->alpha1, key->delta1, &r);
-    blind_g1(&b1, &sum->b1, key->beta1, key->delta1, &s);
-    blind_g2(&b2, &sum->b2, key->beta2, key->delta2, &s);
-    assemble_c(&c, sum, &a, &b1, key->delta1, &r, &s);
+    g1_add(&a, &sum->a, &blinding->a);
+    g1_add(&b1, &sum->b1, &blinding->b1);
+    g2_add(&b2, &sum->b2, &blinding->b2);
+    g1_add(&c, &sum->c, &sum->h);
+    g1_mul(&p, &a, s->l, FR_LIMBS);
+    g1_add(&c, &c, &p);
+    g1_mul(&p, &b1, r->l, FR_LIMBS);
+    g1_add(&c, &c, &p);
+    g1_add(&c, &c, &blinding->c);
     *out = (struct groth16_proof){.curve = key->curve};
     put_g1(out->a, &a);
     put_g2(out->b, &b2);
     put_g1(out->c, &c);
+}
+
+/* ---- for sums computed elsewhere ---- */
+
+static void g1_put_stored(uint8_t *out, const g1 *p)
+{
+    g1_affine a;
+    g1_to_affine(&a, p);
+    g1_store(out, &a);
+}
+
+static void g2_put_stored(uint8_t *out, const g2 *p)
+{
+    g2_affine a;
+    g2_to_affine(&a, p);
+    g2_store(out, &a);
+}
+
+static void g1_take_stored(g1 *r, const uint8_t *stored)
+{
+    g1_affine p;
+    g1_load(&p, stored);
+    g1_from_affine(r, &p);
+}
+
+static void g2_take_stored(g2 *r, const uint8_t *stored)
+{
+    g2_affine p;
+    g2_load(&p, stored);
+    g2_from_affine(r, &p);
+}
+
+void step_blind(const struct groth16_key *key, const struct groth16_randomness *rs,
+                struct groth16_blinding *out)
+{
+    struct blinding b;
+    fr r, s;
+    fr_load(&r, rs->r);
+    fr_load(&s, rs->s);
+    blind(&b, key, &r, &s);
+    g1_put_stored(out->a, &b.a);
+    g1_put_stored(out->b1, &b.b1);
+    g1_put_stored(out->c, &b.c);
+    g2_put_stored(out->b2, &b.b2);
+}
+
+void step_assemble(const struct groth16_key *key, const struct groth16_sums *stored,
+                   const struct groth16_blinding *stored_blinding,
+                   const struct groth16_randomness *rs, struct groth16_proof *out)
+{
+    struct sums sums;
+    struct blinding b;
+    fr r, s;
+    fr_load(&r, rs->r);
+    fr_load(&s, rs->s);
+    g1_take_stored(&sums.h, stored->h);
+    g1_take_stored(&sums.a, stored->a);
+    g1_take_stored(&sums.b1, stored->b1);
+    g1_take_stored(&sums.c, stored->c);
+    g2_take_stored(&sums.b2, stored->b2);
+    g1_take_stored(&b.a, stored_blinding->a);
+    g1_take_stored(&b.b1, stored_blinding->b1);
+    g1_take_stored(&b.c, stored_blinding->c);
+    g2_take_stored(&b.b2, stored_blinding->b2);
+    assemble(out, key, &sums, &b, &r, &s);
 }
 
 enum status step_prove(const struct groth16_key *key, const uint8_t *w, void *a, void *b,
@@ -205,7 +269,12 @@ enum status step_prove(const struct groth16_key *key, const uint8_t *w, void *a,
     lap(&t->ntt, &since);
     sum_points(&sums, key, w, a, workspace, pool, progress, t);
     since = clock_ms();
-    assemble(out, key, &sums, rs);
+    struct blinding blinding;
+    fr r, s;
+    fr_load(&r, rs->r);
+    fr_load(&s, rs->s);
+    blind(&blinding, key, &r, &s);
+    assemble(out, key, &sums, &blinding, &r, &s);
     lap(&t->assemble, &since);
     return ST_OK;
 }

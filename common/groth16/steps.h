@@ -15,6 +15,8 @@
 #define step_evaluate CURVE_SYMBOL(step_evaluate)
 #define step_prove_workspace CURVE_SYMBOL(step_prove_workspace)
 #define step_prove CURVE_SYMBOL(step_prove)
+#define step_blind CURVE_SYMBOL(step_blind)
+#define step_assemble CURVE_SYMBOL(step_assemble)
 #define step_vkey CURVE_SYMBOL(step_vkey)
 #define step_verify CURVE_SYMBOL(step_verify)
 #define step_verify_memory CURVE_SYMBOL(step_verify_memory)
@@ -41,6 +43,12 @@ enum status step_prove(const struct groth16_key *key, const uint8_t *w, void *a,
                        const struct groth16_randomness *rs, void *workspace, struct pool *pool,
                        struct progress *progress, struct groth16_timings *timings,
                        struct groth16_proof *out) MUST_CHECK;
+
+void step_blind(const struct groth16_key *key, const struct groth16_randomness *rs,
+                struct groth16_blinding *out);
+void step_assemble(const struct groth16_key *key, const struct groth16_sums *sums,
+                   const struct groth16_blinding *blinding, const struct groth16_randomness *rs,
+                   struct groth16_proof *out);
 
 enum status step_vkey(const struct groth16_key *key, struct groth16_vkey *out) MUST_CHECK;
 enum status step_verify(const struct groth16_vkey *vk, const uint8_t *publics,

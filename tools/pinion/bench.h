@@ -5,6 +5,8 @@
 
 #include "common/curve.h"
 #include "common/groth16/ops.h"
+#include "common/groth16/r1cs.h"
+#include "gpud/backend.h"
 #include "tools/pinion/session.h"
 
 enum { BENCH_MAX_REPEAT = 1000, BENCH_MAX_LOG2 = 28 };
@@ -16,6 +18,11 @@ struct bench_job {
     bool witness; /* scalars like a witness: mostly 0 and 1 */
     unsigned repeat;
     struct session *session;
+    struct backend *backend;
+    const char *source; /* h2d */
+    unsigned hogs;      /* h2d: threads that keep the memory busy */
+    unsigned synths;    /* pipeline: threads that fill slices */
+    unsigned seconds;   /* pipeline: how long */
 };
 
 struct bench_result {
@@ -29,6 +36,24 @@ enum status bench_msm(const struct bench_job *job, struct bench_result *out) MUS
 enum status bench_ntt(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 /* A circuit that fills a domain of 2^log2, 2 <= log2. */
 enum status bench_prove(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
+
+/* A circuit that fills a domain of 2^log2, and its witness. */
+struct bench_circuit {
+    struct r1cs r1cs;
+    uint8_t *constraints; /* owned; r1cs borrows it */
+    uint8_t *witness;     /* owned */
+};
+
+enum status bench_circuit_make(const struct bench_job *job, struct bench_circuit *c) MUST_CHECK;
+void bench_circuit_free(struct bench_circuit *c); /* after a failure too */
+
+/* Proofs of that circuit as a daemon makes them: threads do nothing but fill slices of an arena,
+ * the pipeline copies, proves and verifies. ms: per proof, one value; stages: what it prints. */
+enum status bench_pipeline(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
+
+/* Copies of 32 * 2^log2 bytes to the device, from `source`: heap memory; heap memory through a
+ * pinned buffer; a pinned arena; memory that the driver allocated. Needs a device. */
+enum status bench_h2d(const struct bench_job *job, struct bench_result *out) MUST_CHECK;
 
 /* Uniform below the group order, the same for the same state; *state is any number, advanced. out:
  * fr_bytes. */

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "tools/pinion/bench.h"
+#if PINION_WITH_CUDA
+#include "tools/pinion/bench_device.h"
+#endif
 
 enum { MAX_POINT_BYTES = 4 * CURVE_MAX_FQ_BYTES };
 
@@ -57,19 +60,39 @@ static enum status prepare(const struct bench_job *job, struct input *in)
     return expect(job, in);
 }
 
-enum status bench_msm(const struct bench_job *job, struct bench_result *out)
+static enum status measure(const struct bench_job *job, const struct input *in,
+                           struct bench_result *out)
 {
-    struct input in = {.n = (size_t)1 << job->log2};
-    enum status st = prepare(job, &in);
+    enum status st = ST_OK;
     out->correct = true;
     for (unsigned i = 0; st == ST_OK && i < job->repeat; i++) {
         uint8_t sum[MAX_POINT_BYTES];
         progress_report(&job->session->line.progress, "msm", i, job->repeat);
         double start = session_clock_ms();
-        st = job->curve->ops->msm(job->group, in.bases, in.scalars, in.n, job->session->pool, sum);
+        st = job->curve->ops->msm(job->group, in->bases, in->scalars, in->n, job->session->pool,
+                                  sum);
         out->ms[i] = session_clock_ms() - start;
-        out->correct &= st == ST_OK && memcmp(sum, in.expected, point_bytes(job)) == 0;
+        out->correct &= st == ST_OK && memcmp(sum, in->expected, point_bytes(job)) == 0;
     }
+    return st;
+}
+
+static enum status run(const struct bench_job *job, const struct input *in,
+                       struct bench_result *out)
+{
+#if PINION_WITH_CUDA
+    if (backend_is_device(job->backend))
+        return bench_device_msm(job, in->bases, in->scalars, in->n, in->expected, out);
+#endif
+    return measure(job, in, out);
+}
+
+enum status bench_msm(const struct bench_job *job, struct bench_result *out)
+{
+    struct input in = {.n = (size_t)1 << job->log2};
+    enum status st = prepare(job, &in);
+    if (st == ST_OK)
+        st = run(job, &in, out);
     free(in.bases);
     free(in.scalars);
     return st;

@@ -2,6 +2,9 @@
 #include <string.h>
 
 #include "tools/pinion/bench.h"
+#if PINION_WITH_CUDA
+#include "tools/pinion/bench_device.h"
+#endif
 
 /* Times the forward transform; the inverse brings the input back. */
 static enum status measure(const struct bench_job *job, uint8_t *work, const uint8_t *input,
@@ -24,6 +27,16 @@ static enum status measure(const struct bench_job *job, uint8_t *work, const uin
     return st;
 }
 
+static enum status run(const struct bench_job *job, uint8_t *work, const uint8_t *input,
+                       struct bench_result *out)
+{
+#if PINION_WITH_CUDA
+    if (backend_is_device(job->backend))
+        return bench_device_ntt(job, input, out);
+#endif
+    return measure(job, work, input, out);
+}
+
 enum status bench_ntt(const struct bench_job *job, struct bench_result *out)
 {
     void *work = NULL, *input = NULL;
@@ -36,7 +49,7 @@ enum status bench_ntt(const struct bench_job *job, struct bench_result *out)
         bench_scalar(job->curve, &state, (uint8_t *)input + i * fr_bytes);
     out->correct = true;
     if (st == ST_OK)
-        st = measure(job, work, input, out);
+        st = run(job, work, input, out);
     free(work);
     free(input);
     return st;

@@ -4,19 +4,14 @@
 #include <string.h>
 
 #include "common/groth16/groth16.h"
-#include "common/groth16/r1cs.h"
 #include "common/groth16/setup.h"
+#include "gpud/embedded.h"
 #include "tools/pinion/bench.h"
 
 /* Wire 0 is one, wire 1 the public end of the chain, wire 2 its start; every other constraint has
  * one wire of its own. */
+enum { COMPARE_MAX_LOG2 = 18 }; /* a device's proofs are compared with the processor's up to here */
 enum { WIRE_ONE, WIRE_END, WIRE_START, FIRST_FREE_WIRE, STEP = 5, LINK_EVERY = 64 };
-
-struct circuit {
-    struct r1cs r1cs;
-    uint8_t *constraints; /* owned; r1cs borrows it */
-    uint8_t *witness;     /* owned */
-};
 
 /* Appends a term to a linear combination. */
 static uint8_t *put_term(const struct curve *curve, uint8_t *p, uint32_t wire, const uint8_t *value)
@@ -70,7 +65,7 @@ static uint32_t last_link(const struct bench_job *job, uint32_t n_constraints)
 }
 
 /* Fills in constraints and witness side by side. */
-static void fill(const struct bench_job *job, struct circuit *c)
+static void fill(const struct bench_job *job, struct bench_circuit *c)
 {
     const struct curve *curve = job->curve;
     const size_t size = curve->fr_bytes;
@@ -98,7 +93,7 @@ static void fill(const struct bench_job *job, struct circuit *c)
     c->r1cs.constraints_size = (size_t)(p - c->constraints);
 }
 
-static enum status make_circuit(const struct bench_job *job, struct circuit *c)
+enum status bench_circuit_make(const struct bench_job *job, struct bench_circuit *c)
 {
     uint32_t n = (UINT32_C(1) << job->log2) - 2; /* with one public value: a full domain */
     size_t term = sizeof(uint32_t) + job->curve->fr_bytes;
@@ -106,7 +101,7 @@ static enum status make_circuit(const struct bench_job *job, struct circuit *c)
     enum status st = bench_alloc(&constraints, n, 3 * sizeof(uint32_t) + 4 * term);
     if (st == ST_OK)
         st = bench_alloc(&witness, (size_t)n + 2, job->curve->fr_bytes);
-    *c = (struct circuit){
+    *c = (struct bench_circuit){
         .r1cs = {.curve = job->curve,
                  .path = "bench circuit",
                  .n_wires = n + 2,
@@ -127,7 +122,7 @@ static enum status make_circuit(const struct bench_job *job, struct circuit *c)
     return ST_OK;
 }
 
-static void free_circuit(struct circuit *c)
+void bench_circuit_free(struct bench_circuit *c)
 {
     free(c->constraints);
     free(c->witness);
@@ -159,17 +154,71 @@ static enum status measure(const struct bench_job *job, const struct groth16_key
     return st;
 }
 
+static bool same_proof(const struct groth16_proof *a, const struct groth16_proof *b)
+{
+    size_t fq = a->curve->fq_bytes;
+    return memcmp(a->a, b->a, 2 * fq) == 0 && memcmp(a->b, b->b, 4 * fq) == 0 &&
+           memcmp(a->c, b->c, 2 * fq) == 0;
+}
+
+/* Verifies, and for small circuits makes the proof again on the processor from the same r and s. */
+static enum status check_device_proof(const struct bench_job *job, const struct embedded *e,
+                                      const uint8_t *witness, const struct groth16_randomness *rs,
+                                      const struct groth16_proof *proof, bool *correct)
+{
+    struct groth16_proof again;
+    *correct &= embedded_verify(e, proof) == ST_OK;
+    if (job->log2 > COMPARE_MAX_LOG2)
+        return ST_OK;
+    enum status st = groth16_prove(e->key, witness, rs, job->session->pool, NULL, NULL, &again);
+    *correct &= st == ST_OK && same_proof(proof, &again);
+    return st;
+}
+
+/* The key is resident and the vectors are in pinned memory: what is timed begins with their copy
+ * and ends with the proof on the host. */
+static enum status measure_device(const struct bench_job *job, const struct groth16_key *key,
+                                  const uint8_t *witness, struct bench_result *out)
+{
+    struct embedded e = {.backend = NULL};
+    struct groth16_timings timings = {0};
+    double copy_ms = 0;
+    enum status st = embedded_open(&e, job->backend, key);
+    if (st == ST_OK)
+        embedded_evaluate(&e, witness, job->session->pool, &timings);
+    out->correct = true;
+    for (unsigned i = 0; st == ST_OK && i < job->repeat + 1; i++) { /* the first one warms up */
+        struct groth16_randomness rs;
+        struct groth16_proof proof;
+        timings = (struct groth16_timings){0};
+        st = groth16_randomness_fresh(&rs, job->curve);
+        double start = session_clock_ms();
+        if (st == ST_OK)
+            st = embedded_prove(&e, &rs, &job->session->line.progress, &timings, &copy_ms, &proof);
+        out->ms[i > 0 ? i - 1 : 0] = session_clock_ms() - start;
+        if (st == ST_OK)
+            st = check_device_proof(job, &e, witness, &rs, &proof, &out->correct);
+    }
+    if (st == ST_OK) {
+        out->stages = session_stages_json(&timings);
+        json_object_set_new(out->stages, "copy", json_real(copy_ms));
+    }
+    embedded_close(&e);
+    return st;
+}
+
 enum status bench_prove(const struct bench_job *job, struct bench_result *out)
 {
-    struct circuit circuit;
+    struct bench_circuit circuit;
     struct groth16_setup_output setup = {0};
-    enum status st = make_circuit(job, &circuit);
+    enum status st = bench_circuit_make(job, &circuit);
     if (st == ST_OK)
         st = groth16_setup_insecure(&circuit.r1cs, job->session->pool, &job->session->line.progress,
                                     &setup);
     if (st == ST_OK)
-        st = measure(job, &setup.key, circuit.witness, out);
+        st = backend_is_device(job->backend) ? measure_device(job, &setup.key, circuit.witness, out)
+                                             : measure(job, &setup.key, circuit.witness, out);
     groth16_setup_output_fini(&setup);
-    free_circuit(&circuit);
+    bench_circuit_free(&circuit);
     return st;
 }

@@ -1,15 +1,19 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
 #include "common/groth16/groth16.h"
 #include "common/groth16/ops.h"
+#include "gpud/embedded.h"
 #include "synth/synthesis.h"
 #include "tools/pinion/command.h"
 #include "tools/pinion/connected.h"
 #include "tools/pinion/session.h"
+
+enum { BACKEND_WARNING_BYTES = 512 };
 
 struct prove_options {
     struct compute_options compute;
@@ -25,7 +29,9 @@ struct proving {
     struct wtns wtns;
     struct groth16_proof proof;
     struct groth16_timings timings;
-    double load_ms, write_ms, total_ms;
+    double load_ms, copy_ms, write_ms, total_ms;
+    struct backend *backend;
+    char backend_warning[BACKEND_WARNING_BYTES];
 };
 
 static enum status load(struct proving *p, const char *key, const char *witness)
@@ -43,6 +49,8 @@ static enum status load(struct proving *p, const char *key, const char *witness)
 
 static void warn(struct proving *p)
 {
+    if (p->backend_warning[0] != '\0')
+        session_warn(&p->session, "%s", p->backend_warning);
     if (p->synthesis.zkey.contributions == 0)
         session_warn(&p->session,
                      "%s: nobody has contributed to this key: its secrets are known and anyone can "
@@ -51,6 +59,43 @@ static void warn(struct proving *p)
     if (p->options->seed)
         session_warn(&p->session, "--seed: a proof from known r and s does not hide the witness; "
                                   "for tests only");
+}
+
+/* groth16_prove on a device. */
+static enum status prove_on_device(struct proving *p, const struct groth16_randomness *rs)
+{
+    struct embedded e = {.backend = NULL};
+    struct progress *progress = &p->session.line.progress;
+    progress_report(progress, "load key", 0, 0);
+    enum status st = embedded_open(&e, p->backend, &p->synthesis.zkey.key);
+    if (st == ST_OK) {
+        progress_report(progress, "evaluate", 0, 0);
+        embedded_evaluate(&e, p->wtns.values, p->session.pool, &p->timings);
+        st = embedded_prove(&e, rs, progress, &p->timings, &p->copy_ms, &p->proof);
+    }
+    progress_report(progress, "verify", 0, 0);
+    double start = session_clock_ms();
+    if (st == ST_OK)
+        st = embedded_verify(&e, &p->proof);
+    p->timings.verify = session_clock_ms() - start;
+    embedded_close(&e);
+    return st;
+}
+
+/* Whether the processor has to do it: the choice was ours and the device has no room or failed, or
+ * its proof is wrong, which is the device's fault if the processor's is right. */
+static bool fall_back(struct proving *p, enum status st)
+{
+    bool failed = st == ST_RESOURCE || st == ST_INTERNAL;
+    if (st != ST_INPUT && !(failed && strcmp(p->options->backend, "auto") == 0))
+        return false;
+    snprintf(p->backend_warning, sizeof p->backend_warning, "proved on the processor: %s",
+             status_message());
+    status_clear();
+    backend_destroy(p->backend);
+    p->backend = NULL;
+    p->timings = (struct groth16_timings){0};
+    return true;
 }
 
 static enum status prove(struct proving *p)
@@ -64,6 +109,12 @@ static enum status prove(struct proving *p)
     if (st == ST_OK)
         st = p->options->seed ? groth16_randomness_from_hex(&rs, key->curve, p->options->seed)
                               : groth16_randomness_fresh(&rs, key->curve);
+    if (st == ST_OK && backend_is_device(p->backend)) {
+        st = prove_on_device(p, &rs);
+        if (!fall_back(p, st))
+            return st;
+        st = ST_OK;
+    }
     if (st == ST_OK)
         st = groth16_prove(key, p->wtns.values, &rs, p->session.pool, progress, &p->timings,
                            &p->proof);
@@ -92,13 +143,14 @@ static enum status print_json(const struct proving *p)
     const struct groth16_key *key = &p->synthesis.zkey.key;
     json_t *stages = session_stages_json(&p->timings);
     json_object_set_new(stages, "load", json_real(p->load_ms));
+    json_object_set_new(stages, "copy", json_real(p->copy_ms));
     json_object_set_new(stages, "write", json_real(p->write_ms));
-    return session_print_json(
-        json_pack("{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
-                  (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
-                  "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public,
-                  "backend", "cpu", "isa", key->curve->isa, "threads",
-                  (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
+    return session_print_json(json_pack(
+        "{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
+        (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
+        "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public, "backend",
+        p->backend && backend_is_device(p->backend) ? "cuda" : "cpu", "isa", key->curve->isa,
+        "threads", (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
 }
 
 static enum status run_in_session(struct proving *p, char **operands)
@@ -151,15 +203,17 @@ static enum status run_embedded(const void *options, char **operands)
     struct proving p = {.options = options, .proof_path = operands[2], .public_path = operands[3]};
     const char *inputs[] = {operands[0], operands[1], p.options->r1cs, NULL};
     const char *outputs[] = {operands[2], operands[3], NULL};
-    enum status st = session_check_backend(p.options->backend);
-    if (st == ST_OK)
-        st = session_check_outputs(inputs, outputs);
+    enum status st = session_check_outputs(inputs, outputs);
     if (st == ST_OK)
         st = session_begin(&p.session, &p.options->compute);
+    if (st == ST_OK)
+        st = backend_create(&p.backend, p.options->backend, p.session.pool, p.backend_warning,
+                            sizeof p.backend_warning);
     if (st == ST_OK)
         st = run_in_session(&p, operands);
     wtns_close(&p.wtns);
     synthesis_close(&p.synthesis);
+    backend_destroy(p.backend);
     session_end(&p.session);
     return st;
 }

@@ -42,13 +42,6 @@ void session_warn(struct session *s, const char *format, ...)
     fprintf(stderr, "pinion: warning: %s\n", text);
 }
 
-enum status session_check_backend(const char *backend)
-{
-    if (strcmp(backend, "cuda") != 0)
-        return ST_OK;
-    return fail(ST_RESOURCE, "--backend cuda: built without CUDA; use --backend cpu or auto");
-}
-
 double session_clock_ms(void)
 {
     struct timespec t;

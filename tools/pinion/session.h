@@ -24,9 +24,6 @@ void session_end(struct session *s);
  * succeeded: a failure says one line, its reason. Ends the progress line. */
 void session_warn(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ST_OK for "cpu" and "auto"; ST_RESOURCE for a backend that this build does not have. */
-enum status session_check_backend(const char *backend) MUST_CHECK;
-
 /* Milliseconds of a clock that only goes forward. */
 double session_clock_ms(void);
 
