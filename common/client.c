@@ -2,15 +2,21 @@
 
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* A round ends to look at the limits: longer than any request is parked, so that it repeats only
- * what was lost. nng itself repeats when the connection breaks and after its resend time. */
+#include "common/socket.h"
+
+/* A round is longer than any request is parked, so that the next repeats only what was lost. nng
+ * itself repeats when the connection breaks and after its resend time. A signal handler's flag is
+ * looked at in between. */
 enum {
     ROUND_MS = 2000,
+    LOOK_MS = 100,
     RESEND_MS = 1000,
     RECONNECT_MIN_MS = 50,
     RECONNECT_MAX_MS = 500,
@@ -20,6 +26,11 @@ enum {
 
 struct client {
     nng_socket socket;
+    nng_aio *aio; /* of the one operation under way */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done;                   /* the operation; guarded, like all that nng's threads write */
+    unsigned listened;           /* connections that stand */
     char refusal[REFUSAL_BYTES]; /* code of the last call's refusal */
     char address[CLIENT_ADDRESS_MAX];
 };
@@ -49,16 +60,24 @@ const char *client_default_where(void)
     return dir && *dir ? dir : "/var/lib/pinion";
 }
 
-static enum status no_answer(const struct client *c)
+static enum status no_answer(struct client *c)
 {
-    return fail(
-        ST_NO_DAEMON,
-        "%s: no coordinator answers: start `pinion up` or the service pinion-coord, or name "
-        "another --dir",
-        c->address + strlen("ipc://"));
+    pthread_mutex_lock(&c->lock);
+    bool silent = c->listened > 0;
+    pthread_mutex_unlock(&c->lock);
+    const char *path = c->address + strlen("ipc://");
+    if (silent)
+        return fail(ST_NO_DAEMON,
+                    "%s: the coordinator listens but does not answer: its log says why (is its "
+                    "disk full?)",
+                    path);
+    return fail(ST_NO_DAEMON,
+                "%s: no coordinator answers: start `pinion up` or the service pinion-coord, or "
+                "name another --dir",
+                path);
 }
 
-static enum status dial_failed(const struct client *c, int error)
+static enum status dial_failed(struct client *c, int error)
 {
     const char *path = c->address + strlen("ipc://");
     if (error == NNG_ECONNREFUSED || error == NNG_ENOENT || error == NNG_ECLOSED)
@@ -67,6 +86,8 @@ static enum status dial_failed(const struct client *c, int error)
         return fail(ST_RESOURCE, "%s: this user may not open the socket", path);
     return fail(ST_RESOURCE, "%s: %s", path, nng_strerror(error));
 }
+
+/* ---- opening ---- */
 
 static int set_options(nng_socket s)
 {
@@ -77,41 +98,86 @@ static int set_options(nng_socket s)
         error = nng_socket_set_ms(s, NNG_OPT_RECONNMAXT, RECONNECT_MAX_MS);
     if (error == 0)
         error = nng_socket_set_size(s, NNG_OPT_RECVMAXSZ, RECEIVE_MAX);
-    if (error == 0)
-        error = nng_socket_set_ms(s, NNG_OPT_SENDTIMEO, ROUND_MS);
-    if (error == 0)
-        error = nng_socket_set_ms(s, NNG_OPT_RECVTIMEO, ROUND_MS);
     return error;
+}
+
+/* On one of nng's threads, like on_done. */
+static void on_connection(nng_pipe pipe, nng_pipe_ev event, void *arg)
+{
+    (void)pipe;
+    struct client *c = arg;
+    pthread_mutex_lock(&c->lock);
+    c->listened += event == NNG_PIPE_EV_ADD_POST ? 1U : -1U;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void on_done(void *arg)
+{
+    struct client *c = arg;
+    pthread_mutex_lock(&c->lock);
+    c->done = true;
+    pthread_cond_signal(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static int open_socket(struct client *c)
+{
+    int error = nng_req0_open(&c->socket);
+    if (error == 0)
+        error = set_options(c->socket);
+    if (error == 0)
+        error = nng_pipe_notify(c->socket, NNG_PIPE_EV_ADD_POST, on_connection, c);
+    if (error == 0)
+        error = nng_pipe_notify(c->socket, NNG_PIPE_EV_REM_POST, on_connection, c);
+    return error == 0 ? nng_aio_alloc(&c->aio, on_done, c) : error;
+}
+
+static struct client *make(const char *address)
+{
+    pthread_condattr_t monotonic;
+    struct client *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&c->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    snprintf(c->address, sizeof c->address, "%s", address);
+    return c;
 }
 
 enum status client_dial(struct client **out, const char *address, enum client_patience patience)
 {
-    struct client *c = calloc(1, sizeof *c);
+    struct client *c = make(address);
     if (!c)
         return fail(ST_RESOURCE, "no memory");
-    snprintf(c->address, sizeof c->address, "%s", address);
-    int error = nng_req0_open(&c->socket);
-    if (error != 0) {
-        free(c);
-        return fail(ST_RESOURCE, "no socket: %s", nng_strerror(error));
+    int error = open_socket(c);
+    enum status st = error == 0 ? ST_OK : fail(ST_RESOURCE, "no socket: %s", nng_strerror(error));
+    if (st == ST_OK) {
+        int flags = patience == CLIENT_WAIT ? NNG_FLAG_NONBLOCK : 0;
+        error = nng_dial(c->socket, address, NULL, flags);
+        st = error == 0 ? ST_OK : dial_failed(c, error);
     }
-    error = set_options(c->socket);
-    if (error == 0)
-        error = nng_dial(c->socket, address, NULL, patience == CLIENT_WAIT ? NNG_FLAG_NONBLOCK : 0);
-    if (error != 0) {
-        enum status st = dial_failed(c, error);
+    if (st == ST_OK)
+        *out = c;
+    else
         client_close(c);
-        return st;
-    }
-    *out = c;
-    return ST_OK;
+    return st;
 }
 
 void client_close(struct client *c)
 {
     if (!c)
         return;
-    nng_close(c->socket);
+    if (c->aio)
+        nng_aio_stop(c->aio);
+    bool closed = socket_close(c->socket);
+    nng_aio_free(c->aio);
+    if (!closed)
+        return; /* on_connection may still come */
+    pthread_cond_destroy(&c->changed);
+    pthread_mutex_destroy(&c->lock);
     free(c);
 }
 
@@ -123,19 +189,7 @@ void client_reply_fini(struct client_reply *r)
     *r = (struct client_reply){.bytes = NULL};
 }
 
-static int send_bytes(nng_socket socket, const void *bytes, size_t len)
-{
-    nng_msg *m;
-    int error = nng_msg_alloc(&m, 0);
-    if (error != 0)
-        return error;
-    error = nng_msg_append(m, bytes, len);
-    if (error == 0)
-        error = nng_sendmsg(socket, m, 0); /* takes m when it succeeds */
-    if (error != 0)
-        nng_msg_free(m);
-    return error;
-}
+/* ---- one exchange ---- */
 
 /* Since when the limit counts, and whether it is over. */
 struct clock {
@@ -155,15 +209,86 @@ static bool over(struct clock *k, const struct client_limit *limit)
     return now - k->stopped >= limit->ms_after_stop;
 }
 
+/* Milliseconds until the limit has to be looked at again. */
+static uint64_t next_look(const struct clock *k, const struct client_limit *limit)
+{
+    uint64_t passed = now_ms() - k->start, ms = limit->stop ? LOOK_MS : ROUND_MS;
+    uint64_t left = limit->ms > passed ? limit->ms - passed : 0;
+    return limit->ms != 0 && left < ms ? left : ms;
+}
+
+static struct timespec in_ms(uint64_t ms)
+{
+    struct timespec t;
+    uint64_t at = now_ms() + ms;
+    t.tv_sec = (time_t)(at / 1000);
+    t.tv_nsec = (long)(at % 1000) * 1000000;
+    return t;
+}
+
+/* Waits for the operation that was started, or cancels it when the limit is over; its result. */
+static int finish(struct client *c, struct clock *k, const struct client_limit *limit)
+{
+    bool cancelled = false;
+    pthread_mutex_lock(&c->lock);
+    while (!c->done) {
+        struct timespec until = in_ms(next_look(k, limit));
+        if (cancelled)
+            pthread_cond_wait(&c->changed, &c->lock);
+        else
+            pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        if (c->done || cancelled || !over(k, limit))
+            continue;
+        cancelled = true;
+        pthread_mutex_unlock(&c->lock); /* it may be done before this returns */
+        nng_aio_cancel(c->aio);
+        pthread_mutex_lock(&c->lock);
+    }
+    c->done = false;
+    pthread_mutex_unlock(&c->lock);
+    nng_aio_wait(c->aio); /* for on_done to have returned */
+    return nng_aio_result(c->aio);
+}
+
+static int send_bytes(struct client *c, const void *bytes, size_t len, struct clock *k,
+                      const struct client_limit *limit)
+{
+    nng_msg *m;
+    int error = nng_msg_alloc(&m, 0);
+    if (error != 0)
+        return error;
+    error = nng_msg_append(m, bytes, len);
+    if (error == 0) {
+        nng_aio_set_timeout(c->aio, ROUND_MS);
+        nng_aio_set_msg(c->aio, m);
+        nng_send_aio(c->socket, c->aio);
+        error = finish(c, k, limit); /* m is taken when it succeeds */
+    }
+    if (error != 0)
+        nng_msg_free(m);
+    return error;
+}
+
+static int receive(struct client *c, nng_msg **reply, struct clock *k,
+                   const struct client_limit *limit)
+{
+    nng_aio_set_timeout(c->aio, ROUND_MS);
+    nng_recv_aio(c->socket, c->aio);
+    int error = finish(c, k, limit);
+    if (error == 0)
+        *reply = nng_aio_get_msg(c->aio);
+    return error;
+}
+
 /* The reply to len bytes, which are sent until one comes. */
 static enum status exchange(struct client *c, nng_msg **reply, const void *bytes, size_t len,
                             const struct client_limit *limit)
 {
     struct clock k = {.start = now_ms()};
     do {
-        int error = send_bytes(c->socket, bytes, len);
+        int error = send_bytes(c, bytes, len, &k, limit);
         if (error == 0)
-            error = nng_recvmsg(c->socket, reply, 0);
+            error = receive(c, reply, &k, limit);
         if (error == 0)
             return ST_OK;
         if (error == NNG_ENOMEM)

@@ -197,7 +197,6 @@ static unsigned quota_of(const char *dir, bool v2)
         f = fopen(path, "re");
         if (!f)
             return 0;
-        /* NOLINTNEXTLINE(cert-err34-c): the kernel writes a number that fits */
         got += fscanf(f, "%lld", &period);
         fclose(f);
     }

@@ -16,6 +16,7 @@ enum {
     BUSY_POLL_MS = 20,  /* how often a busy one asks for more */
     PROGRESS_MS = 500,  /* at least every second is promised */
     PATH_BYTES = 4096,
+    REFUSAL_BYTES = 512,
 };
 
 struct daemon {
@@ -27,6 +28,7 @@ struct daemon {
     struct report report;
     struct handle suspect; /* the suspect job inside, which runs alone; generation 0: none */
     double asked_ms, told_ms;
+    char refusal[REFUSAL_BYTES]; /* why the last report was not taken, "" if it was */
 };
 
 static bool stopping(const struct daemon *d)
@@ -36,17 +38,21 @@ static bool stopping(const struct daemon *d)
 }
 
 /* Makes a request of which nothing but its success matters. A stale handle means that the job is no
- * longer this daemon's; any other refusal is logged. Only what ends the process is returned. */
+ * longer this daemon's; any other refusal is logged and kept in d->refusal. Only what ends the
+ * process is returned. */
 static enum status tell(struct daemon *d, const char *job, const char *op, json_t *members,
                         const void *payload, size_t len)
 {
     struct client_reply reply = {.bytes = NULL};
     enum status st = member_call(d->member, &reply, op, members, payload, len);
     client_reply_fini(&reply);
+    d->refusal[0] = '\0';
     if (st == ST_OK || st == ST_NO_DAEMON || member_orphaned(d->member))
         return st;
     log_event(st == ST_STALE ? LEVEL_INFO : LEVEL_WARN, job, "report refused", log_string("op", op),
               log_string("reason", status_message()));
+    if (st != ST_STALE)
+        snprintf(d->refusal, sizeof d->refusal, "%s", status_message());
     status_clear();
     return ST_OK;
 }
@@ -56,6 +62,23 @@ static enum status tell(struct daemon *d, const char *job, const char *op, json_
 static enum status tell_copied(struct daemon *d, const struct pipeline_event *e)
 {
     return tell(d, e->id, "copied", json_pack("{s:o}", "handle", member_handle_json(e->handle)),
+                NULL, 0);
+}
+
+static enum status tell_failed(struct daemon *d, const struct pipeline_event *e,
+                               enum pipeline_outcome outcome, const char *message)
+{
+    static const char *const kinds[] = {
+        [PIPELINE_PROVED] = "internal",   [PIPELINE_INPUT] = "input",
+        [PIPELINE_DEVICE] = "device",     [PIPELINE_RESOURCE] = "resource",
+        [PIPELINE_INTERNAL] = "internal",
+    };
+    const char *kind = kinds[outcome];
+    log_event(LEVEL_WARN, e->id, "not proved", log_string("kind", kind),
+              log_string("reason", message));
+    return tell(d, e->id, "proof_failed",
+                json_pack("{s:o, s:s, s:o, s:s}", "handle", member_handle_json(e->handle), "kind",
+                          kind, "message", msg_json_text(message), "device", d->parts.device->name),
                 NULL, 0);
 }
 
@@ -71,26 +94,15 @@ static enum status tell_done(struct daemon *d, const struct pipeline_event *e)
                                 report_stages(e->times));
     enum status st = tell(d, e->id, "done", members, payload, (size_t)len);
     free(payload);
+    /* without another word it would be handed out, proved and refused for ever */
+    if (st == ST_OK && d->refusal[0]) {
+        char reason[REFUSAL_BYTES];
+        memcpy(reason, d->refusal, sizeof reason);
+        return tell_failed(d, e, PIPELINE_INTERNAL, reason);
+    }
     log_event(LEVEL_INFO, e->id, "proved", log_real("verify_ms", e->times->verify),
               log_bool("device_fault", e->device_fault));
     return st;
-}
-
-static enum status tell_failed(struct daemon *d, const struct pipeline_event *e)
-{
-    static const char *const kinds[] = {
-        [PIPELINE_PROVED] = "internal",   [PIPELINE_INPUT] = "input",
-        [PIPELINE_DEVICE] = "device",     [PIPELINE_RESOURCE] = "resource",
-        [PIPELINE_INTERNAL] = "internal",
-    };
-    const char *kind = kinds[e->outcome];
-    log_event(LEVEL_WARN, e->id, "not proved", log_string("kind", kind),
-              log_string("reason", e->message));
-    return tell(d, e->id, "proof_failed",
-                json_pack("{s:o, s:s, s:o, s:s}", "handle", member_handle_json(e->handle), "kind",
-                          kind, "message", msg_json_text(e->message), "device",
-                          d->parts.device->name),
-                NULL, 0);
 }
 
 static enum status deliver(struct daemon *d)
@@ -102,7 +114,8 @@ static enum status deliver(struct daemon *d)
             st = tell_copied(d, &e);
             continue;
         }
-        st = e.outcome == PIPELINE_PROVED ? tell_done(d, &e) : tell_failed(d, &e);
+        st = e.outcome == PIPELINE_PROVED ? tell_done(d, &e)
+                                          : tell_failed(d, &e, e.outcome, e.message);
         if (st != ST_OK)
             break;
         member_drop(d->member, e.handle);

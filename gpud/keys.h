@@ -45,9 +45,9 @@ void keys_sweep(struct keys *k);
 void keys_stop(struct keys *k);
 
 struct key_status {
-    char circuit[JOB_ID_MAX + 1];
     uint64_t bytes;
     unsigned users;
+    char circuit[JOB_ID_MAX + 1];
 };
 
 /* Copies the first cap of the loaded keys; returns how many are loaded. */

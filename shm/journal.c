@@ -37,7 +37,7 @@ static const char schema[] = "CREATE TABLE meta (instance INTEGER NOT NULL) STRI
                              " spool_bytes INTEGER NOT NULL,"
                              " seed TEXT NOT NULL) STRICT;"
                              "CREATE INDEX jobs_by_state ON jobs (state, number, ended);"
-                             "CREATE INDEX jobs_by_uid ON jobs (uid, number);"
+                             "CREATE INDEX jobs_by_uid ON jobs (uid, number, state);"
                              "CREATE TABLE results ("
                              " number INTEGER PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,"
                              " proof TEXT, publics TEXT, stages TEXT, error TEXT) STRICT;";
@@ -63,12 +63,20 @@ static enum status ask(struct journal *j, int64_t *out, const char *text)
     return rc == SQLITE_ROW ? ST_OK : journal_fail(j, rc);
 }
 
+static enum status not_a_file(struct journal *j)
+{
+    j->fault = JOURNAL_FOREIGN;
+    return fail(ST_INPUT, "journal %s: is not a regular file: move it away", j->path);
+}
+
 /* Creates or opens the file itself first: SQLite would follow links and use the umask's mode, which
  * its -wal file then inherits. */
 static enum status touch(struct journal *j)
 {
     struct stat info;
     int fd = open(j->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (fd < 0 && (errno == EISDIR || errno == ELOOP || errno == ENXIO))
+        return not_a_file(j);
     if (fd < 0) {
         j->fault = errno == ENOSPC || errno == EDQUOT                    ? JOURNAL_FULL
                    : errno == EACCES || errno == EPERM || errno == EROFS ? JOURNAL_READ_ONLY
@@ -77,10 +85,7 @@ static enum status touch(struct journal *j)
     }
     bool regular = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     close(fd);
-    if (regular)
-        return ST_OK;
-    j->fault = JOURNAL_FOREIGN;
-    return fail(ST_INPUT, "journal %s: is not a regular file", j->path);
+    return regular ? ST_OK : not_a_file(j);
 }
 
 static enum status create_schema(struct journal *j)

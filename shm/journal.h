@@ -32,6 +32,7 @@ enum {
     JOURNAL_COMMIT_MS = 5,        /* the longest a mutation may wait for its commit */
     JOURNAL_SEED_DIGITS = 128,    /* r then s in hex */
     JOURNAL_RESULT_MAX = 1 << 20, /* bytes of each text of a result */
+    JOURNAL_PRUNE_MAX = 256,      /* jobs */
 };
 
 enum journal_fault {
@@ -132,8 +133,8 @@ enum status journal_finish(struct journal *j, uint64_t number, enum job_state st
                            const struct job_result *result, int64_t now) MUST_CHECK;
 
 /* Deletes ended jobs: all but the newest keep, and those that ended before ended_before. At most
- * 256 a call, so that the loop is never held up; *removed < 256 means no more. An id is free again
- * once its job is pruned. */
+ * JOURNAL_PRUNE_MAX a call, so that the loop is never held up; fewer means that it was all. An id
+ * is free again once its job is pruned. */
 enum status journal_prune(struct journal *j, size_t *removed, uint64_t keep,
                           int64_t ended_before) MUST_CHECK;
 
@@ -173,7 +174,8 @@ enum status journal_list(struct journal *j, enum status (*visit)(void *arg, cons
                          void *arg, uint64_t before, size_t limit, bool everyone,
                          uint32_t uid) MUST_CHECK;
 
-/* Number of jobs by state. */
-enum status journal_count(struct journal *j, uint64_t counts[JOB_STATES]) MUST_CHECK;
+/* Number of jobs by state; of uid only unless everyone. */
+enum status journal_count(struct journal *j, uint64_t counts[JOB_STATES], bool everyone,
+                          uint32_t uid) MUST_CHECK;
 
 #endif

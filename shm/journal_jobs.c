@@ -3,8 +3,6 @@
 
 #include "shm/journal_private.h"
 
-enum { PRUNE_AT_ONCE = 256 };
-
 static enum status check_request(const struct job_request *r)
 {
     enum status st = r->id != NULL ? job_id_check(r->id) : ST_OK;
@@ -227,7 +225,7 @@ enum status journal_prune(struct journal *j, size_t *removed, uint64_t keep, int
     struct query q = query_start(j, SQL_PRUNE);
     query_int(&q, 1, number);
     query_int(&q, 2, ended_before);
-    query_int(&q, 3, PRUNE_AT_ONCE);
+    query_int(&q, 3, JOURNAL_PRUNE_MAX);
     st = query_run(&q, &changed);
     if (st == ST_OK)
         *removed = (size_t)changed;

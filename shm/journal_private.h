@@ -34,6 +34,7 @@ enum journal_statement {
     SQL_EACH_OPEN,
     SQL_LIST,
     SQL_COUNT,
+    SQL_COUNT_OF,
     SQL_STATEMENTS,
 };
 

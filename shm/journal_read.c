@@ -86,7 +86,7 @@ enum status journal_find(struct journal *j, struct job *out, const char *id)
         st = journal_lookup(j, out, &found, id);
     if (st != ST_OK)
         return st;
-    return found ? ST_OK : fail(ST_INPUT, "job %s: unknown", id);
+    return found ? ST_OK : fail(ST_INPUT, "job %s: there is none of this id", id);
 }
 
 enum status journal_get(struct journal *j, struct job *out, uint64_t number)
@@ -97,7 +97,9 @@ enum status journal_get(struct journal *j, struct job *out, uint64_t number)
     enum status st = read_one(&q, out, &found);
     if (st != ST_OK)
         return st;
-    return found ? ST_OK : fail(ST_INPUT, "job number %llu: unknown", (unsigned long long)number);
+    return found ? ST_OK
+                 : fail(ST_INPUT, "job number %llu: there is none of this id",
+                        (unsigned long long)number);
 }
 
 /* An owned copy of a text column, NULL for NULL. */
@@ -186,11 +188,14 @@ enum status journal_list(struct journal *j, enum status (*visit)(void *arg, cons
     return visit_all(&q, visit, arg);
 }
 
-enum status journal_count(struct journal *j, uint64_t counts[JOB_STATES])
+enum status journal_count(struct journal *j, uint64_t counts[JOB_STATES], bool everyone,
+                          uint32_t uid)
 {
     bool row = true;
     uint64_t found[JOB_STATES] = {0};
-    struct query q = query_start(j, SQL_COUNT);
+    struct query q = query_start(j, everyone ? SQL_COUNT : SQL_COUNT_OF);
+    if (!everyone)
+        query_int(&q, 1, uid);
     enum status st = query_step(&q, &row);
     while (st == ST_OK && row) {
         uint32_t state;

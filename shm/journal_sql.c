@@ -43,6 +43,7 @@ static const char *const sql[SQL_STATEMENTS] = {
     [SQL_LIST] = "SELECT " JOB_COLUMNS " FROM jobs WHERE number < ?1 AND (?2 OR uid = ?3) "
                  "ORDER BY number DESC LIMIT ?4",
     [SQL_COUNT] = "SELECT state, count(*) FROM jobs GROUP BY state",
+    [SQL_COUNT_OF] = "SELECT state, count(*) FROM jobs WHERE uid = ?1 GROUP BY state",
 };
 
 enum status journal_prepare(struct journal *j)

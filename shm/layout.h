@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #define LEDGER_MAGIC UINT64_C(0x674c6e6f696e6970) /* "pinionLg" */
-#define LEDGER_VERSION 1u
+#define LEDGER_VERSION 1U
 
 enum {
     LEDGER_HEADER_BYTES = 4096,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "shm/ledger_write.h"
@@ -44,12 +45,13 @@ enum status ledger_lock_acquire(struct ledger_lock **out, const char *path)
     struct ledger_lock *lock = malloc(sizeof *lock);
     if (!lock)
         return fail(ST_RESOURCE, "%s: no memory", path);
-    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock->fd < 0) {
         st = fail(ST_RESOURCE, "%s: %m: the directory must exist and be this user's", path);
         goto free_lock;
     }
-    st = take(lock->fd, path);
+    /* whoever can open it, even to read, can hold the lock and keep every coordinator out */
+    st = fchmod(lock->fd, 0600) == 0 ? take(lock->fd, path) : fail(ST_RESOURCE, "%s: %m", path);
     if (st != ST_OK)
         goto close_fd;
     *out = lock;

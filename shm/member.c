@@ -8,7 +8,7 @@
 
 #include "shm/process.h"
 
-enum { PROTOCOL = 1, HELLOS = 3, NAME_MAX_BYTES = 255 };
+enum { PROTOCOL = 1, HELLOS = 3, NAME_MAX_BYTES = 255, BYE_MS = 1000 };
 
 struct member {
     struct client *client;
@@ -134,8 +134,7 @@ enum status member_join(struct member **out, const struct member_options *option
     if (!m)
         return fail(ST_RESOURCE, "no memory");
     m->role = options->role == CLIENT_SYNTH ? "synth" : "gpud";
-    m->limit =
-        (struct client_limit){.stop = options->stop, .ms_after_stop = options->ms_after_stop};
+    m->limit = (struct client_limit){.stop = options->stop}; /* nothing to bring to an end yet */
     enum status st = client_address(address, options->where);
     if (st == ST_OK)
         st = process_random(&m->incarnation);
@@ -145,6 +144,7 @@ enum status member_join(struct member **out, const struct member_options *option
         st = client_dial(&m->client, address, CLIENT_WAIT);
     if (st == ST_OK)
         st = hello(m);
+    m->limit.ms_after_stop = options->ms_after_stop;
     if (st == ST_OK)
         *out = m;
     else
@@ -155,7 +155,7 @@ enum status member_join(struct member **out, const struct member_options *option
 static void say_bye(struct member *m)
 {
     struct client_reply reply = {.bytes = NULL};
-    struct client_limit once = {.ms = 1};
+    const struct client_limit once = {.ms = BYE_MS};
     m->held = 0;
     json_t *request = request_head(m, "bye");
     json_object_set_new(request, "client", json_integer(m->index));

@@ -22,6 +22,12 @@ struct cursor {
     size_t next[JOB_PRIORITIES];
 };
 
+void queue_set_ageing(struct queue *q, int64_t ageing_ms)
+{
+    CHECK(ageing_ms > 0);
+    q->ageing_ms = ageing_ms;
+}
+
 enum status queue_create(struct queue **out, int64_t ageing_ms)
 {
     CHECK(ageing_ms > 0);

@@ -54,6 +54,9 @@ struct queue_room {
 enum status queue_create(struct queue **out, int64_t ageing_ms) MUST_CHECK;
 void queue_destroy(struct queue *q);
 
+/* Another time, from now on. */
+void queue_set_ageing(struct queue *q, int64_t ageing_ms);
+
 /* Adds a copy of *e. O(1) for the newest number. A number already waiting is ST_INTERNAL. */
 enum status queue_push(struct queue *q, const struct queue_entry *e) MUST_CHECK;
 

@@ -113,12 +113,33 @@ const struct circuit *store_at(const struct store *s, size_t i)
     return i < s->count ? &s->entries[i].circuit : NULL;
 }
 
+/* Gives up the name in one step, so that no crash leaves half a circuit under it; what then is not
+ * deleted goes at the next start, like an addition that was broken off. */
+static enum status set_aside(struct store *s, const char *name)
+{
+    char path[PATH_MAX] = "", aside[PATH_MAX] = "";
+    enum status st = store_path(path, sizeof path, s->dir, name, false, "");
+    if (st == ST_OK)
+        st = store_path(aside, sizeof aside, s->dir, name, true, "");
+    if (st == ST_OK)
+        st = store_remove_directory(s->dir, strrchr(aside, '/') + 1);
+    if (st == ST_OK && rename(path, aside) != 0 && errno != ENOENT)
+        st = fail(ST_RESOURCE, "%s: %m", path);
+    if (st != ST_OK)
+        return st;
+    if (store_remove_directory(s->dir, strrchr(aside, '/') + 1) != ST_OK) {
+        log_event(LEVEL_WARN, NULL, "circuit not deleted", log_string("reason", status_message()));
+        status_clear();
+    }
+    return ST_OK;
+}
+
 enum status store_remove(struct store *s, const char *name)
 {
     struct store_entry *e = find(s, name);
     if (!e)
         return fail(ST_INPUT, "circuit %s: there is none of this name", name);
-    enum status st = store_remove_directory(s->dir, e->circuit.name);
+    enum status st = set_aside(s, e->circuit.name);
     if (st != ST_OK)
         return st;
     size_t i = (size_t)(e - s->entries);
@@ -139,13 +160,16 @@ static void skip(const char *name)
 static enum status load(struct store *s, const char *name)
 {
     struct store_entry e;
-    if (name[0] == '.' && !is_dot(name))
-        return store_remove_directory(s->dir, name);
-    if (!job_id_valid(name))
-        return ST_OK;
-    if (store_meta_read(&e, s->dir, name) == ST_OK)
-        return insert(s, &e);
-    skip(name);
+    enum status st = ST_OK;
+    if (name[0] == '.' && !is_dot(name)) {
+        st = store_remove_directory(s->dir, name);
+    } else if (job_id_valid(name)) {
+        st = store_meta_read(&e, s->dir, name);
+        if (st == ST_OK)
+            return insert(s, &e);
+    }
+    if (st != ST_OK)
+        skip(name);
     return ST_OK;
 }
 

@@ -139,6 +139,8 @@ static enum status publish(struct addition *a, const char *building)
         st = store_meta_write(&a->entry, meta);
     if (st == ST_OK && chmod(meta, 0444) != 0)
         st = fail(ST_RESOURCE, "%s: %m", meta);
+    if (st == ST_OK && chmod(building, 0755) != 0)
+        st = fail(ST_RESOURCE, "%s: %m", building);
     if (st == ST_OK)
         st = sync_directory(building);
     if (st == ST_OK && rename(building, final) != 0)
@@ -146,6 +148,8 @@ static enum status publish(struct addition *a, const char *building)
     return st == ST_OK ? sync_directory(a->dir) : st;
 }
 
+/* Until it is known to be a key the copy is nobody else's to read: it may be any file that the
+ * coordinator's user can. */
 enum status store_build(struct addition *a)
 {
     char building[PATH_MAX];
@@ -153,7 +157,7 @@ enum status store_build(struct addition *a)
     const char *entry = strrchr(building, '/') + 1;
     if (st == ST_OK)
         st = store_remove_directory(a->dir, entry);
-    if (st == ST_OK && mkdir(building, 0755) != 0)
+    if (st == ST_OK && mkdir(building, 0700) != 0)
         st = fail(ST_RESOURCE, "%s: %m", building);
     if (st != ST_OK)
         return st;

@@ -5,11 +5,19 @@
 #include "common/file/r1cs_file.h"
 #include "common/file/zkey.h"
 #include "common/groth16/ops.h"
+#include "common/msg.h"
 #include "shm/store.h"
 
 /* Beside its vectors, synthesis maps the witness file, once, and keeps stacks and tables of its
  * threads. */
 enum { SYNTHESIS_OVERHEAD = 32 << 20 };
+
+/* A result travels in one message: the proof, and the public values with quotes and separators. */
+enum {
+    PROOF_BYTES = 4096,
+    PUBLIC_BYTES = 84,
+    PUBLICS_MAX = (MSG_PAYLOAD_MAX - PROOF_BYTES) / PUBLIC_BYTES
+};
 
 static enum status check_r1cs(const char *path, const struct groth16_key *key)
 {
@@ -38,6 +46,10 @@ enum status store_inspect(struct circuit_shape *out, const char *key_path, const
         return st;
     const struct groth16_key *key = &z.key;
     st = key->curve->ops->key_check(key, false, NULL, NULL);
+    if (st == ST_OK && key->n_public > PUBLICS_MAX)
+        st = fail(ST_INPUT,
+                  "%s: has %u public values, at most %d fit a result: prove it with `pinion prove`",
+                  key_path, key->n_public, PUBLICS_MAX);
     if (st == ST_OK && r1cs)
         st = check_r1cs(r1cs, key);
     if (st == ST_OK) {

@@ -29,7 +29,7 @@ stage() {
 }
 
 packages() {
-    packages_install gcc g++ make cmake pkg-config libc6-dev libjansson-dev libcmocka-dev git \
+    packages_install "${build_packages[@]}" g++ libcmocka-dev git nng-utils spin \
         clang libclang-rt-dev clang-format clang-tidy cppcheck python3
     # any node will do that is new enough; where it came without npm, Debian's npm would replace it
     if ! command -v node >/dev/null || ! command -v npm >/dev/null; then

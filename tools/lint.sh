@@ -16,7 +16,7 @@ failed() {
 if [ $# -gt 0 ]; then
     files=("$@")
 else
-    mapfile -t files < <(find common tests tools \( -name 'build*' -o -name node_modules \) -prune -o \
+    mapfile -t files < <(find common conf gpud shm synth tests tools \( -name 'build*' -o -name node_modules \) -prune -o \
         -name '*.[ch]' -print -o -name '*.inc' -print | sort)
 fi
 written=()
@@ -25,7 +25,7 @@ for f in "${files[@]}"; do
     # the constants are generated, in a layout of their own
     if [ "$f" != common/ff/params.h ]; then written+=("$f"); fi
     # what includes CUDA's headers is read by nvcc and gcc alone: not every machine has them
-    if [[ $f == *.c && $f != tests/gpu/* && $f != */bench_device*.c ]]; then sources+=("$f"); fi
+    if [[ $f == *.c && $f != tests/gpu/* && $f != */bench_device*.c && $f != gpud/backend_cuda*.c ]]; then sources+=("$f"); fi
 done
 
 # Curve-dependent sources are checked once, as the BN254 instance.
@@ -70,7 +70,7 @@ tidy() {
     }
 }
 export -f tidy
-read -ra packages <<<"$(pkg-config --cflags jansson cmocka)"
+read -ra packages <<<"$(pkg-config --cflags jansson cmocka sqlite3 libconfig)"
 printf '%s\0' "${sources[@]}" |
     xargs -0 -P "$jobs" -I {} bash -c 'tidy "$@"' tidy {} "${defines[@]}" "${packages[@]}" ||
     failed "clang-tidy"

@@ -44,3 +44,6 @@ need_cmake() {
         return 1
     fi
 }
+
+# What a build needs.
+build_packages=(gcc make cmake pkg-config libc6-dev libjansson-dev libnng-dev libsqlite3-dev libconfig-dev)

@@ -15,7 +15,7 @@ run() {
 }
 
 heading "Packages"
-packages_install gcc make cmake pkg-config libc6-dev libjansson-dev
+packages_install "${build_packages[@]}"
 need_cmake
 
 heading "Build (a few minutes)"

@@ -28,10 +28,11 @@
  * bases    n stored affine points (group.inc: Montgomery x, y; g1_bytes each) of order r, any
  *          alignment. Infinity, repetitions and inverses are ordinary. Anything else (not on the
  *          curve, not in the subgroup, coordinates >= q) gives an unspecified reduced r, but stays
- * in bounds and terminates. scalars  n canonical integers below the group order, FR_BYTES
- * little-endian bytes each, any alignment. The caller has checked them; a larger one gives an
- * unspecified r. scratch  at least msm_g1_scratch(n, pool) bytes, 64-byte aligned, any content,
- * owned by the caller.
+ *          in bounds and terminates.
+ * scalars  n canonical integers below the group order, FR_BYTES little-endian bytes each, any
+ *          alignment. The caller has checked them; a larger one gives an unspecified r.
+ * scratch  at least msm_g1_scratch(n, pool) bytes, 64-byte aligned, any content, owned by the
+ *          caller.
  */
 void msm_g1(g1 *r, const uint8_t *bases, const uint8_t *scalars, size_t n, void *scratch,
             struct pool *pool);

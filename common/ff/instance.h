@@ -3,9 +3,9 @@
  * Everything under common/ff, common/ec, common/poly and the curve-dependent half of common/groth16
  * is written once and compiled once per instance:
  *
- *     -DPINION_CURVE=bn254      prefix of its external symbols   (bn254 | bls12_381 | toy_bn |
- * toy_bls) -DPINION_PARAMS=BN254     prefix of its constants in params.h -DPINION_ISA=adx how
- * products are computed        (portable | adx), and -DPINION_ISA_ADX=1 with adx
+ *     -DPINION_CURVE=bn254    prefix of its external symbols: bn254 | bls12_381 | toy_bn | toy_bls
+ *     -DPINION_PARAMS=BN254   prefix of its constants in params.h
+ *     -DPINION_ISA=adx        how products are computed: portable | adx; -DPINION_ISA_ADX=1 with adx
  *
  * Sources use the plain names (fr_mul, msm_g1). A header that declares an external function of an
  * instance maps the name above its prototype: #define msm_g1 CURVE_SYMBOL(msm_g1).

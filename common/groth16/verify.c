@@ -144,8 +144,9 @@ static enum status combine_publics(g1 *r, const struct groth16_vkey *vk, const u
 
 size_t step_verify_memory(uint32_t n_public)
 {
-    enum { MSM_PER_POINT = 40, MSM_PER_THREAD = 4 << 20, SLACK = 4096 }; /* msm.h */
-    return ((size_t)n_public + 1) * (g1_bytes + MSM_PER_POINT) + MSM_PER_THREAD + SLACK;
+    enum { SLACK = 4096 }; /* alignment, and the pool of one thread */
+    return ((size_t)n_public + 1) * (g1_bytes + MSM_SCRATCH_TERM) + MSM_SCRATCH_FIXED +
+           MSM_SCRATCH_THREAD + SLACK;
 }
 
 enum status step_verify(const struct groth16_vkey *vk, const uint8_t *publics,

@@ -22,14 +22,35 @@ static enum status path_in(char *out, size_t size, const struct coord *c, const 
     return ST_OK;
 }
 
+/* Whoever can write to it can put another journal there. */
+static enum status check_directory(const char *dir)
+{
+    struct stat s;
+    if (stat(dir, &s) != 0)
+        return fail(ST_RESOURCE, "directory %s: %m", dir);
+    if (!S_ISDIR(s.st_mode))
+        return fail(ST_RESOURCE, "%s: is not a directory: name another --dir", dir);
+    if (s.st_uid != geteuid())
+        return fail(ST_RESOURCE,
+                    "directory %s: belongs to user %u, this is user %u: run as that user, or name "
+                    "another --dir",
+                    dir, s.st_uid, geteuid());
+    if (s.st_mode & (S_IWGRP | S_IWOTH))
+        return fail(ST_RESOURCE, "directory %s: others may write to it (mode %03o): chmod go-w it",
+                    dir, s.st_mode & 0777);
+    return ST_OK;
+}
+
 static enum status open_directory(struct coord *c)
 {
-    if (mkdir(c->options.dir, 0755) != 0 && errno != EEXIST)
-        return fail(ST_RESOURCE, "directory %s: %m", c->options.dir);
-    c->dir = realpath(c->options.dir, NULL);
+    const char *dir = c->options.dir;
+    if (mkdir(dir, 0755) != 0 && errno != EEXIST)
+        return fail(ST_RESOURCE, "directory %s: %m: make it, or name another --dir", dir);
+    c->dir = realpath(dir, NULL);
     if (!c->dir)
-        return fail(ST_RESOURCE, "directory %s: %m", c->options.dir);
-    return names_derive(&c->names, c->dir);
+        return fail(ST_RESOURCE, "directory %s: %m", dir);
+    enum status st = check_directory(c->dir);
+    return st == ST_OK ? names_derive(&c->names, c->dir) : st;
 }
 
 static enum status take_lock(struct coord *c)

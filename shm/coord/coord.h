@@ -16,6 +16,10 @@ struct coord_options {
     uint64_t upload_max;
     const char *admin_group; /* "" for none */
     store_inspector *inspect;
+    /* Reads the configuration again, on SIGHUP: what may change, into *desk and into the texts that
+     * admin_group and desk point to. NULL: SIGHUP does nothing. */
+    enum status (*reread)(void *arg, struct desk_config *desk) MUST_CHECK;
+    void *reread_arg;
     struct desk_config desk; /* ledger_name and owner are filled in; host_memory 0 is what the
                                 machine has less a tenth, key_budget 0 half of what that leaves */
 };
@@ -42,8 +46,9 @@ enum status coord_open(struct coord *out, const struct coord_options *options,
 /* Closes; removes ledger and arena too when nobody needs them any more. */
 void coord_close(struct coord *c, bool remove);
 
-/* Serves DIR/coord.sock until SIGTERM or SIGINT, which it must be able to take: the caller has
- * blocked both before any thread started. The first signal drains, the second ends at once. */
+/* Serves DIR/coord.sock until SIGTERM or SIGINT; SIGHUP rereads the configuration. It must be able to
+ * take them: the caller has blocked all three before any thread started. The first of the former
+ * drains, the second ends at once. */
 enum status coord_run(const struct coord_options *options) MUST_CHECK;
 
 /* Bytes of memory this process may use: what the machine has, or its cgroup. */

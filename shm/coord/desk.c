@@ -47,6 +47,7 @@ static void queue_job(struct desk *d, const struct effect *e)
     }
     log_event(LEVEL_INFO, job.id, "job accepted", log_string("circuit", job.circuit),
               log_string("priority", job_priority_name(job.priority)));
+    view_note(d, "accepted", job.id, job.uid);
     if (job.state == JOB_WAITING)
         jobs_queue(d, &job);
 }
@@ -80,6 +81,23 @@ static void follow_up(struct desk *d)
     free(effects);
 }
 
+/* A journal that cannot be read says nothing of a job. */
+static bool may_be_open(void *arg, const char *id)
+{
+    struct desk *d = arg;
+    struct job job;
+    enum status st = journal_find(d->journal, &job, id);
+    bool unknown = st == ST_INPUT && journal_fault(d->journal) != JOURNAL_CORRUPT;
+    status_clear();
+    return st == ST_OK ? !job_state_ended(job.state) : !unknown;
+}
+
+static enum status sweep_spool(struct desk *d)
+{
+    size_t removed;
+    return spool_sweep(d->spool, &removed, may_be_open, d);
+}
+
 /* Nothing of the batch has happened: nobody is answered, and the mirror is made anew. */
 static void start_over(struct desk *d, const char *reason)
 {
@@ -88,7 +106,10 @@ static void start_over(struct desk *d, const char *reason)
     status_clear();
     desk_release_unsent(d, ST_RESOURCE);
     d->effect_count = 0;
-    if (desk_recover(d) != ST_OK) {
+    /* an upload may be ready for a commit that was lost, an input belong to a job that has ended */
+    while (d->uploads)
+        uploads_remove(d, d->uploads->id);
+    if (desk_recover(d) != ST_OK || sweep_spool(d) != ST_OK) {
         log_event(LEVEL_ERROR, NULL, "not recovered", log_string("reason", status_message()));
         status_clear();
     }
@@ -116,6 +137,8 @@ static void prune(struct desk *d)
         log_event(LEVEL_WARN, NULL, "journal not pruned", log_string("reason", status_message()));
         status_clear();
         d->sick = true;
+    } else if (removed >= JOURNAL_PRUNE_MAX) {
+        d->pruned -= PRUNE_MS; /* there may be more */
     }
 }
 
@@ -144,6 +167,35 @@ void desk_tick(struct desk *d)
     desk_serve(d);
 }
 
+void desk_reconfigured(struct desk *d)
+{
+    queue_set_ageing(d->queue, d->config->ageing_ms);
+    view_note(d, "configuration reread", NULL, 0);
+}
+
+bool desk_is_awaited(const struct desk *d)
+{
+    return d->unsent_count > 0;
+}
+
+void desk_commit(struct desk *d)
+{
+    status_clear();
+    commit(d);
+    desk_serve(d);
+}
+
+void desk_was_away(struct desk *d)
+{
+    int64_t now = desk_now(d);
+    for (uint32_t i = 0; i < d->client_count; i++)
+        d->clients[i].heard = d->clients[i].lease_since = now;
+    for (uint32_t i = 0; i < d->slot_count; i++)
+        d->slots[i].stage_since = now;
+    for (struct upload *u = d->uploads; u; u = u->next)
+        u->touched = now;
+}
+
 static int64_t earlier(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -168,8 +220,10 @@ void desk_died(struct desk *d, uint16_t client)
 
 void desk_drain(struct desk *d, bool on)
 {
-    if (d->draining != on)
+    if (d->draining != on) {
         log_event(LEVEL_INFO, NULL, on ? "draining" : "draining no more");
+        view_note(d, on ? "draining" : "draining no more", NULL, 0);
+    }
     d->draining = on;
 }
 
@@ -194,21 +248,6 @@ bool desk_is_empty(const struct desk *d)
 }
 
 /* ---- creation ---- */
-
-static bool is_open(void *arg, const char *id)
-{
-    struct desk *d = arg;
-    struct job job;
-    bool open = journal_find(d->journal, &job, id) == ST_OK && !job_state_ended(job.state);
-    status_clear();
-    return open;
-}
-
-static enum status sweep_spool(struct desk *d)
-{
-    size_t removed;
-    return spool_sweep(d->spool, &removed, is_open, d);
-}
 
 static enum status check_budget(const struct desk *d)
 {

@@ -98,6 +98,18 @@ void desk_died(struct desk *d, uint16_t client);
 /* Time has passed, or the store woke: commits, answers, expires, warns, kills. */
 void desk_tick(struct desk *d);
 
+/* The configuration, which the desk borrows, has changed; ledger_name, owner and host_memory have
+ * not. */
+void desk_reconfigured(struct desk *d);
+
+/* Whether a reply waits for a commit, and the commit itself, ahead of its time. */
+bool desk_is_awaited(const struct desk *d);
+void desk_commit(struct desk *d);
+
+/* The desk was not asked for a while: nobody's silence in that time counts against him. To be
+ * called before desk_tick. */
+void desk_was_away(struct desk *d);
+
 /* When desk_tick is due at the latest, ms of the monotonic clock. */
 int64_t desk_due(const struct desk *d);
 

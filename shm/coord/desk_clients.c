@@ -91,6 +91,7 @@ void clients_died(struct desk *d, uint16_t index)
              c->role == CLIENT_GPUD ? "proving" : "synthesis", c->pid);
     if (c->role == CLIENT_GPUD)
         blame = (struct job_blame){.suspect = true, .gpud_death_alone = died_alone(d, index)};
+    view_note(d, c->role == CLIENT_GPUD ? "daemon died" : "synthesis died", NULL, 0);
     log_event(LEVEL_WARN, NULL, "client died", log_i64("pid", c->pid), log_u64("client", index));
     for (uint32_t i = 0; i < d->slot_count; i++)
         if (d->slots[i].state != SLOT_FREE && d->slots[i].client == index)
@@ -315,6 +316,7 @@ static struct answer add_client(struct desk *d, const struct hello *h, uint64_t 
                                              .sequence = seq,
                                              .added_ns = (uint64_t)desk_now(d) * 1000000,
                                              .heard = desk_now(d)};
+    view_note(d, h->role == CLIENT_GPUD ? "daemon joined" : "synthesis joined", NULL, 0);
     log_event(LEVEL_INFO, NULL, "client joined", log_i64("pid", h->pid), log_u64("client", index),
               log_string("role", h->role == CLIENT_GPUD ? "gpud" : "synth"));
     return welcome(d, index);

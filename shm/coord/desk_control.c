@@ -5,7 +5,12 @@
 
 #include "shm/coord/desk_private.h"
 
-enum { LIST_MAX = 200, LIST_BYTES = MSG_TEXT_MAX - 4096 };
+enum {
+    LIST_MAX = 200,
+    LIST_BYTES = MSG_TEXT_MAX - 4096,
+    WAITS_MAX = 128, /* requests that may wait for jobs at the same time */
+    WAITS_OF_USER = 32,
+};
 
 /* ---- one job ---- */
 
@@ -87,6 +92,18 @@ bool wait_serve(struct desk *d, const struct waiting *w, bool due, struct answer
     return true;
 }
 
+/* So that those who wait, however many, leave room for others at the desk. */
+static bool may_park(const struct desk *d, uint32_t uid)
+{
+    size_t all = 0, own = 0;
+    for (size_t i = 0; i < d->waiting_count; i++) {
+        bool waits = d->waiting[i].what == WAIT_JOB;
+        all += waits;
+        own += waits && d->waiting[i].uid == uid;
+    }
+    return all < WAITS_MAX && own < WAITS_OF_USER;
+}
+
 struct answer handle_wait(struct desk *d, struct request *r)
 {
     struct job job;
@@ -99,13 +116,14 @@ struct answer handle_wait(struct desk *d, struct request *r)
         st = msg_bool_opt(&proof, r->message.body, "proof", false);
     if (st != ST_OK)
         return answer_failure(d, st);
-    if (wait == 0 || has_come_to_rest(&job))
+    if (wait == 0 || has_come_to_rest(&job) || !may_park(d, r->peer.uid))
         return say_job(d, job.number, proof);
     desk_park(d, &(struct waiting){.token = r->token,
                                    .what = WAIT_JOB,
                                    .client = CLIENT_NONE,
                                    .until = desk_now(d) + wait,
                                    .number = job.number,
+                                   .uid = r->peer.uid,
                                    .proof = proof});
     return (struct answer){.when = ANSWER_PARKED};
 }

@@ -299,12 +299,14 @@ static enum status read_proof(struct proof_texts *t, const struct msg *m)
 }
 
 /* The times of synthesis and of proving together. */
-static void merge_stages(struct proof_texts *t, const struct desk_slot *s, const json_t *body)
+static void merge_stages(struct desk *d, struct proof_texts *t, const struct desk_slot *s,
+                         const json_t *body)
 {
     json_t *all = s->stages ? json_copy(s->stages) : json_object();
     json_t *own = json_object_get(body, "stages");
     if (all && json_is_object(own))
         json_object_update(all, own);
+    view_learn(d, all);
     t->stages = json_dumps(all, JSON_COMPACT);
     json_decref(all);
 }
@@ -327,7 +329,9 @@ static struct answer finish(struct desk *d, uint32_t i, enum job_state state,
 /* A slice of a job that has ended otherwise: the daemon lets go of it. */
 static struct answer let_go(struct desk *d, uint32_t i)
 {
-    slots_free(d, i);
+    d->slots[i].acknowledged = true;
+    if (d->slots[i].settled)
+        slots_free(d, i);
     return answer_done(ANSWER_NOW);
 }
 
@@ -342,7 +346,7 @@ struct answer handle_done(struct desk *d, struct request *r)
     enum status st = read_proof(&t, &r->message);
     struct answer a;
     if (st == ST_OK) {
-        merge_stages(&t, &d->slots[i], r->message.body);
+        merge_stages(d, &t, &d->slots[i], r->message.body);
         struct job_result result = {.proof = t.proof, .publics = t.publics, .stages = t.stages};
         a = finish(d, i, JOB_DONE, &result);
     } else {
@@ -359,9 +363,13 @@ void gpud_return_slot(struct desk *d, uint32_t i, struct job_blame blame, const 
     struct desk_slot *s = &d->slots[i];
     uint64_t number = s->number;
     uint8_t flags = s->flags | (blame.suspect ? SLOT_SUSPECT : 0);
-    if (s->ended || number == 0) {
+    if (s->settled || number == 0 || (s->ended && s->state == SLOT_LEAN)) {
         slots_free(d, i);
+    } else if (s->ended) { /* free once that is on disk: were it lost, the slice would be needed */
+        slots_publish(d, i, SLOT_SUBMITTED, s->flags & SLOT_SUSPECT, CLIENT_NONE);
     } else if (s->state == SLOT_LEAN) {
+        log_event(LEVEL_WARN, NULL, "lean slice lost", log_u64("slot", i),
+                  log_u64("generation", s->generation));
         slots_free(d, i);
         d->resynthesized++;
         jobs_requeue(d, number, blame, evidence);

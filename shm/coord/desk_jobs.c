@@ -39,6 +39,7 @@ static void hold(struct desk *d, const struct job *job, const char *evidence)
         d->slots[slot].ended = true;
     queue_remove(d->queue, job->number);
     desk_effect(d, EFFECT_HELD, job);
+    view_note(d, "held", job->id, job->uid);
     log_event(LEVEL_WARN, job->id, "job held", log_string("reason", evidence));
 }
 
@@ -104,6 +105,7 @@ void jobs_requeue(struct desk *d, uint64_t number, struct job_blame blame, const
         hold(d, &job, evidence);
         return;
     }
+    view_note(d, "waits again", job.id, job.uid);
     log_event(LEVEL_INFO, job.id, "job queued again", log_string("reason", evidence));
     jobs_queue(d, &job);
 }
@@ -119,6 +121,7 @@ enum status jobs_finish(struct desk *d, const struct job *job, enum job_state st
         d->slots[slot].ended = true;
     queue_remove(d->queue, job->number);
     desk_effect(d, EFFECT_ENDED, job);
+    view_note(d, job_state_name(state), job->id, job->uid);
     log_event(LEVEL_INFO, job->id, "job ended", log_string("state", job_state_name(state)),
               log_string("reason", result->error));
     return ST_OK;
@@ -128,8 +131,10 @@ void jobs_release(struct desk *d, uint64_t number)
 {
     for (uint32_t i = 0; i < d->slot_count; i++) {
         struct desk_slot *s = &d->slots[i];
-        if (s->state != SLOT_FREE && s->ended && s->number == number &&
-            (s->acknowledged || s->client == CLIENT_NONE))
+        if (s->state == SLOT_FREE || !s->ended || s->number != number)
+            continue;
+        s->settled = true;
+        if (s->acknowledged || s->client == CLIENT_NONE)
             slots_free(d, i);
     }
 }

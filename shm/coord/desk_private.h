@@ -7,6 +7,7 @@
  *   desk_slots.c    the mirror of the ledger and the free map
  *   desk_owners.c   whose bytes lie where, for scrubbing
  *   desk_jobs.c     what happens to a job: queued, blamed, held, ended
+ *   desk_view.c     what the status shows beyond counts
  *   desk_synth.c desk_gpud.c desk_submit.c desk_control.c desk_status.c   the requests
  *   desk_recover.c  journal and ledger brought into agreement */
 #ifndef PINION_SHM_COORD_DESK_PRIVATE_H
@@ -75,6 +76,7 @@ struct waiting {
     int64_t until;
     uint32_t room;   /* NEXT */
     uint64_t number; /* JOB */
+    uint32_t uid;    /* JOB: who waits */
     bool proof;      /* JOB */
     bool ready;      /* JOB: it has ended or is held, and that is on disk */
 };
@@ -128,6 +130,7 @@ struct desk_slot {
     uint64_t memory;     /* reserved working memory, until its writer is done */
     uint64_t granted_ns;
     bool ended;                     /* its job needs it no more ... */
+    bool settled;                   /* ... which is on disk */
     bool acknowledged;              /* ... and its user said that it has let go */
     int64_t asked;                  /* when its a, b, c were last asked back, 0 for never */
     char stage[STAGE_NAME_MAX + 1]; /* as the daemon reports it */
@@ -158,6 +161,23 @@ struct desk_key {
     uint64_t bytes;
     int64_t used; /* when a job with it was last handed out */
     bool evict;   /* to be told to the daemon */
+};
+
+enum { NOTES = 16, MEANS_MAX = 24, MEAN_OF = 32, MAP_CELLS = 64 };
+
+/* Something that happened. */
+struct desk_note {
+    int64_t at;              /* wall ms */
+    const char *event;       /* static */
+    char id[JOB_ID_MAX + 1]; /* of the job, "" for none */
+    uint32_t uid;            /* of its owner */
+};
+
+/* Of the last MEAN_OF results or so. */
+struct desk_mean {
+    char stage[STAGE_NAME_MAX + 1];
+    double ms;
+    unsigned count;
 };
 
 struct desk {
@@ -198,6 +218,11 @@ struct desk {
     int64_t swept, pruned;
     int64_t started;
     uint64_t deaths, resynthesized;
+
+    struct desk_note notes[NOTES]; /* note i in i % NOTES */
+    size_t note_count;
+    struct desk_mean means[MEANS_MAX];
+    size_t mean_count;
 };
 
 /* ---- desk.c ---- */
@@ -289,6 +314,15 @@ enum status jobs_finish(struct desk *d, const struct job *job, enum job_state st
 /* Frees the slots of an ended or held job that nobody uses. */
 void jobs_release(struct desk *d, uint64_t number);
 void jobs_expire(struct desk *d);
+
+/* ---- desk_view.c ---- */
+
+/* event is static; id NULL for none. */
+void view_note(struct desk *d, const char *event, const char *id, uint32_t uid);
+void view_learn(struct desk *d, json_t *stages);
+json_t *view_events(const struct desk *d, const struct request *r);
+json_t *view_means(const struct desk *d);
+json_t *view_map(const struct desk *d);
 
 /* ---- handlers ---- */
 

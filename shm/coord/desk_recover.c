@@ -1,10 +1,10 @@
 /* Journal and ledger brought into agreement: at start, and again after a commit that failed.
  *
- *   slice            its job waits or runs                    its job has ended, or is held
- *   WRITING          stays; the job runs                      stays until its client lets go or
- * dies SUBMITTED        stays; the job runs                      freed COPYING .. LEAN  stays; the
- * job runs                      stays until the daemon lets go or dies QUARANTINE       stays until
- * its client is dead; is not the job's any more
+ *   slice            its job waits or runs         its job has ended, or is held
+ *   WRITING          stays; the job runs           stays until its client lets go or dies
+ *   SUBMITTED        stays; the job runs           freed
+ *   COPYING .. LEAN  stays; the job runs           stays until the daemon lets go or dies
+ *   QUARANTINE       stays until its client is dead; is not the job's any more
  *
  * A slice of a job that the journal does not know, and a second one of the same job, is
  * quarantined. A job that runs without a slice waits again. Then every client that has died in the
@@ -54,7 +54,7 @@ static enum status adopt_slot(struct desk *d, uint32_t i, const struct slice_rec
         return ST_OK;
     if (open)
         return keep_running(d, &job);
-    d->slots[i].ended = true;
+    d->slots[i].ended = d->slots[i].settled = true;
     if (r->state == SLOT_SUBMITTED)
         slots_free(d, i);
     return ST_OK;

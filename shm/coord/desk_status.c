@@ -30,11 +30,12 @@ static json_t *slot_status(const struct desk *d)
     return states;
 }
 
-static json_t *job_status(struct desk *d)
+static json_t *job_status(struct desk *d, uint32_t uid)
 {
     uint64_t counts[JOB_STATES] = {0};
     json_t *jobs = json_object();
-    if (journal_count(d->journal, counts) != ST_OK)
+    bool everyone = d->host->is_admin(d->host->arg, uid);
+    if (journal_count(d->journal, counts, everyone, uid) != ST_OK)
         status_clear();
     for (int state = 0; state < JOB_STATES; state++)
         json_object_set_new(jobs, job_state_name(state), json_integer((json_int_t)counts[state]));
@@ -79,17 +80,17 @@ static json_t *budget_status(const struct desk *d)
 
 struct answer handle_status(struct desk *d, struct request *r)
 {
-    (void)r;
     json_t *body = json_pack(
         "{s:o, s:o, s:o, s:o, s:{s:i}, s:o?, s:o, s:O?, s:o, s:I, s:I, s:s, s:i, s:s, s:I, s:I, "
-        "s:b, s:b}",
-        "arena", arena_status(d), "slots", slot_status(d), "jobs", job_status(d), "budget",
-        budget_status(d), "coord", "pid", (int)getpid(), "gpud", gpud_status(d), "synths",
+        "s:b, s:b, s:o, s:o, s:o}",
+        "arena", arena_status(d), "slots", slot_status(d), "jobs", job_status(d, r->peer.uid),
+        "budget", budget_status(d), "coord", "pid", (int)getpid(), "gpud", gpud_status(d), "synths",
         synth_status(d), "devices", d->devices, "keys", key_status(d), "restarts",
         (json_int_t)d->deaths, "resynthesized", (json_int_t)d->resynthesized, "version",
         d->config->version, "protocol", DESK_PROTOCOL, "config", d->config->source, "uptime_ms",
         (json_int_t)(desk_now(d) - d->started), "queued", (json_int_t)queue_count(d->queue),
-        "draining", d->draining, "drained", d->draining && desk_is_idle(d));
+        "draining", d->draining, "drained", d->draining && desk_is_idle(d), "map", view_map(d),
+        "stages", view_means(d), "events", view_events(d, r));
     if (body && !d->devices)
         json_object_set_new(body, "devices", json_array());
     return answer_ok(body);

@@ -77,6 +77,7 @@ bool synth_serve(struct desk *d, const struct waiting *w, struct answer *a)
     log_event(LEVEL_INFO, job.id, "slice granted", log_u64("slot", slot),
               log_u64("generation", d->slots[slot].generation),
               log_i64("pid", d->clients[w->client].pid));
+    view_note(d, "granted", job.id, job.uid);
     *a = describe_grant(d, slot, &job);
     return true;
 }
@@ -138,6 +139,8 @@ struct answer handle_submitted(struct desk *d, struct request *r)
     slots_publish(d, i, SLOT_SUBMITTED, s->flags & SLOT_SUSPECT, CLIENT_NONE);
     json_decref(s->stages);
     s->stages = json_is_object(stages) ? json_incref(stages) : NULL;
+    log_event(LEVEL_INFO, NULL, "slice submitted", log_u64("slot", i),
+              log_u64("generation", s->generation));
     return answer_done(ANSWER_NOW);
 }
 

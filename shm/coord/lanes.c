@@ -10,9 +10,15 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/socket.h"
 
+/* What users other than the owner and root may take, so that none of them can keep out the others,
+ * and all together not the workers. */
 enum {
-    USER_LANES = 64,
+    USER_LANES = 256, /* of all of them */
+    LANES_OF_USER = 64,
+    PIPES_OF_USER = 256,
+    SEND_MS = 2000, /* a reply that is not read for so long is dropped */
     RECEIVE_MAX = 2 << 20,
     SOCKET_MODE = 0666, /* any user may submit; what else it may is decided by its uid */
     SOCKET_PATH_MAX = 107,
@@ -23,28 +29,45 @@ struct lane {
     nng_ctx context;
     nng_aio *aio;
     bool sending;      /* else receiving; changed only while no operation is under way */
+    bool counted;      /* among those of its user; guarded */
+    uint32_t uid;      /* of the request at the desk */
     nng_msg *request;  /* arrived, not yet taken */
     struct lane *next; /* in a list of the arrived */
 };
 
+/* A connection of a user with limits. */
+struct connection {
+    int id; /* of nng's */
+    uint32_t uid;
+};
+
 struct lanes {
     nng_socket socket;
-    bool open;
+    bool open, closed;
     struct lane *lanes;
     size_t count;
     void (*ring)(void *arg);
     void *arg;
-    pthread_mutex_t lock; /* guards arrived */
+    pthread_mutex_t lock; /* guards arrived, connections, counts of users */
     struct lane *arrived; /* the last first */
-    struct lane *ready;   /* the first first; the owner's */
-    nng_msg *reading;     /* what `bytes` of the last arrival points into */
+    struct connection *connections;
+    size_t connection_count, connection_capacity;
+    size_t counted;     /* lanes of users with limits */
+    struct lane *ready; /* the first first; the owner's */
+    nng_msg *reading;   /* what `bytes` of the last arrival points into */
 };
 
 /* ---- one lane ---- */
 
 static void receive(struct lane *lane)
 {
+    struct lanes *l = lane->owner;
+    pthread_mutex_lock(&l->lock);
+    l->counted -= lane->counted;
+    lane->counted = false;
+    pthread_mutex_unlock(&l->lock);
     lane->sending = false;
+    nng_aio_set_timeout(lane->aio, NNG_DURATION_INFINITE);
     nng_ctx_recv(lane->context, lane->aio);
 }
 
@@ -85,6 +108,7 @@ void lanes_reply(struct lane *lane, void *bytes, size_t len)
     }
     free(bytes);
     lane->sending = true;
+    nng_aio_set_timeout(lane->aio, SEND_MS);
     nng_aio_set_msg(lane->aio, m);
     nng_ctx_send(lane->context, lane->aio);
 }
@@ -112,38 +136,124 @@ static void take_arrived(struct lanes *l)
 }
 
 /* A peer that the system does not tell has no rights. */
-static struct desk_peer peer_of(nng_msg *m)
+static uint32_t uid_of(nng_pipe pipe)
 {
-    nng_pipe pipe = nng_msg_get_pipe(m);
-    uint64_t uid, pid;
-    if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) != 0)
-        uid = UINT32_MAX;
-    if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_PID, &pid) != 0)
-        pid = 0;
-    return (struct desk_peer){.uid = (uint32_t)uid, .pid = (int32_t)pid};
+    uint64_t uid;
+    return nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) == 0 ? (uint32_t)uid : UINT32_MAX;
 }
 
-bool lanes_next(struct lanes *l, struct arrival *out)
+static struct desk_peer peer_of(nng_pipe pipe)
+{
+    uint64_t pid;
+    if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_PID, &pid) != 0)
+        pid = 0;
+    return (struct desk_peer){.uid = uid_of(pipe), .pid = (int32_t)pid};
+}
+
+static bool has_limits(uint32_t uid)
+{
+    return uid != 0 && uid != geteuid();
+}
+
+/* Counts the lane among its user's, unless he has too many with requests that wait for something or
+ * with replies that he does not read. */
+static bool count(struct lane *lane)
+{
+    struct lanes *l = lane->owner;
+    size_t own = 0;
+    if (!has_limits(lane->uid))
+        return true;
+    pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->count; i++)
+        own += l->lanes[i].counted && l->lanes[i].uid == lane->uid;
+    lane->counted = own < LANES_OF_USER && l->counted < USER_LANES;
+    l->counted += lane->counted;
+    pthread_mutex_unlock(&l->lock);
+    return lane->counted;
+}
+
+static struct lane *next_lane(struct lanes *l)
 {
     if (!l->ready)
         take_arrived(l);
     struct lane *lane = l->ready;
-    if (!lane)
-        return false;
-    l->ready = lane->next;
-    l->reading = lane->request;
-    lane->request = NULL;
-    *out = (struct arrival){.token = lane,
-                            .peer = peer_of(l->reading),
-                            .bytes = nng_msg_body(l->reading),
-                            .len = nng_msg_len(l->reading)};
-    return true;
+    if (lane)
+        l->ready = lane->next;
+    return lane;
+}
+
+bool lanes_next(struct lanes *l, struct arrival *out)
+{
+    struct lane *lane;
+    while ((lane = next_lane(l)) != NULL) {
+        nng_msg *m = lane->request;
+        lane->request = NULL;
+        struct desk_peer peer = peer_of(nng_msg_get_pipe(m));
+        lane->uid = peer.uid;
+        if (count(lane)) {
+            l->reading = m;
+            *out = (struct arrival){
+                .token = lane, .peer = peer, .bytes = nng_msg_body(m), .len = nng_msg_len(m)};
+            return true;
+        }
+        nng_msg_free(m);
+        lanes_drop(lane); /* it comes again */
+    }
+    return false;
 }
 
 void lanes_accepted(struct lanes *l)
 {
     nng_msg_free(l->reading);
     l->reading = NULL;
+}
+
+/* ---- connections ---- */
+
+/* Locked. */
+static bool keep_connection(struct lanes *l, int id, uint32_t uid)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < l->connection_count; i++)
+        own += l->connections[i].uid == uid;
+    if (own >= PIPES_OF_USER)
+        return false;
+    if (l->connection_count == l->connection_capacity) {
+        size_t more = l->connection_capacity ? 2 * l->connection_capacity : 64;
+        struct connection *list = reallocarray(l->connections, more, sizeof *list);
+        if (!list)
+            return false;
+        l->connections = list;
+        l->connection_capacity = more;
+    }
+    l->connections[l->connection_count++] = (struct connection){.id = id, .uid = uid};
+    return true;
+}
+
+/* Locked. */
+static void forget_connection(struct lanes *l, int id)
+{
+    for (size_t i = 0; i < l->connection_count; i++)
+        if (l->connections[i].id == id) {
+            l->connections[i] = l->connections[--l->connection_count];
+            return;
+        }
+}
+
+/* On one of nng's threads. */
+static void on_connection(nng_pipe pipe, nng_pipe_ev event, void *arg)
+{
+    struct lanes *l = arg;
+    bool kept = true;
+    uint32_t uid = event == NNG_PIPE_EV_ADD_PRE ? uid_of(pipe) : 0;
+    pthread_mutex_lock(&l->lock);
+    if (event == NNG_PIPE_EV_REM_POST)
+        forget_connection(l, nng_pipe_id(pipe));
+    else if (has_limits(uid))
+        kept = keep_connection(l, nng_pipe_id(pipe), uid);
+    pthread_mutex_unlock(&l->lock);
+    if (!kept)
+        nng_pipe_close(pipe);
 }
 
 /* ---- opening ---- */
@@ -163,6 +273,10 @@ static enum status start_listening(struct lanes *l, const char *path)
         return nng_failed(path, rc);
     l->open = true;
     rc = nng_socket_set_size(l->socket, NNG_OPT_RECVMAXSZ, RECEIVE_MAX);
+    if (rc == 0)
+        rc = nng_pipe_notify(l->socket, NNG_PIPE_EV_ADD_PRE, on_connection, l);
+    if (rc == 0)
+        rc = nng_pipe_notify(l->socket, NNG_PIPE_EV_REM_POST, on_connection, l);
     if (rc == 0)
         rc = nng_listener_create(&listener, l->socket, url);
     if (rc == 0)
@@ -226,11 +340,10 @@ void lanes_shut(struct lanes *l)
 {
     if (!l)
         return;
-    if (l->open)
-        nng_close(l->socket);
-    l->open = false;
     for (size_t i = 0; i < l->count; i++)
         nng_aio_stop(l->lanes[i].aio);
+    l->closed = !l->open || socket_close(l->socket);
+    l->open = false;
 }
 
 void lanes_close(struct lanes *l)
@@ -238,12 +351,14 @@ void lanes_close(struct lanes *l)
     if (!l)
         return;
     for (size_t i = 0; i < l->count; i++) {
-        nng_aio_stop(l->lanes[i].aio);
         nng_aio_free(l->lanes[i].aio);
         if (l->lanes[i].request)
             nng_msg_free(l->lanes[i].request);
     }
-    pthread_mutex_destroy(&l->lock);
     free(l->lanes);
+    if (!l->closed)
+        return; /* on_connection may still come */
+    pthread_mutex_destroy(&l->lock);
+    free(l->connections);
     free(l);
 }

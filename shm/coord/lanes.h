@@ -5,7 +5,8 @@
  * with a request on a list and ring the bell; everything else is the owner's one thread.
  *
  * There are more lanes than clients, so that requests which wait at the desk (a second at most)
- * leave some for users. */
+ * leave some for users; and each user may have only so many connections, and requests without a
+ * reply, that he cannot keep the others out. Requests beyond are dropped: they come again. */
 #ifndef PINION_SHM_COORD_LANES_H
 #define PINION_SHM_COORD_LANES_H
 

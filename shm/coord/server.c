@@ -20,7 +20,11 @@
 #include "shm/journal.h"
 #include "shm/process.h"
 
-enum { EVENTS_AT_ONCE = 64 };
+enum {
+    EVENTS_AT_ONCE = 64,
+    ARRIVALS_AT_ONCE = 64,
+    TURN_MS = 3000, /* a turn of the loop that took longer: the process was stopped, or held up */
+};
 
 /* What epoll tells of a descriptor that is no client's. */
 #define TAG_BELL (UINT64_C(1) << 32)
@@ -47,13 +51,17 @@ static void ring(void *arg)
         ;
 }
 
+/* Some of them: those who never stop asking must not keep commits and deaths waiting. */
 static void serve_arrived(struct server *s)
 {
     struct arrival a;
-    while (lanes_next(s->lanes, &a)) {
+    for (int i = 0; i < ARRIVALS_AT_ONCE; i++) {
+        if (!lanes_next(s->lanes, &a))
+            return;
         desk_request(s->desk, a.token, &a.peer, a.bytes, a.len);
         lanes_accepted(s->lanes);
     }
+    ring(s);
 }
 
 /* ---- the desk's host ---- */
@@ -144,11 +152,38 @@ static void on_death(struct server *s, uint16_t client)
         desk_died(s->desk, client);
 }
 
+/* What cannot change while it runs stays: the ledger's name, the owner, the budget. A configuration
+ * that is wrong changes nothing. */
+static void reread(struct server *s)
+{
+    struct coord_options *o = &s->coord.options;
+    struct desk_config fresh = o->desk;
+    if (!o->reread)
+        return;
+    if (o->reread(o->reread_arg, &fresh) != ST_OK) {
+        log_event(LEVEL_ERROR, NULL, "configuration not reread",
+                  log_string("reason", status_message()));
+        status_clear();
+        return;
+    }
+    fresh.ledger_name = o->desk.ledger_name;
+    fresh.owner = o->desk.owner;
+    fresh.host_memory = o->desk.host_memory;
+    fresh.key_budget = fresh.key_budget ? fresh.key_budget : o->desk.key_budget;
+    o->desk = fresh;
+    desk_reconfigured(s->desk);
+    log_event(LEVEL_INFO, NULL, "configuration reread");
+}
+
 static void on_signal(struct server *s)
 {
     struct signalfd_siginfo info;
     if (read(s->signals, &info, sizeof info) != (ssize_t)sizeof info)
         return;
+    if (info.ssi_signo == SIGHUP) {
+        reread(s);
+        return;
+    }
     s->ended = s->stopping;
     s->stopping = true;
     log_event(LEVEL_INFO, NULL, s->ended ? "stopping at once" : "stopping: draining first",
@@ -171,14 +206,21 @@ static void on_event(struct server *s, const struct epoll_event *e)
 
 static enum status loop(struct server *s)
 {
+    int64_t turned = monotonic(s);
     while (!s->ended) {
         struct epoll_event events[EVENTS_AT_ONCE];
-        int64_t wait = desk_due(s->desk) - monotonic(s);
+        bool awaited = desk_is_awaited(s->desk);
+        int64_t wait = awaited ? 0 : desk_due(s->desk) - monotonic(s);
         int n = epoll_wait(s->epoll, events, EVENTS_AT_ONCE, wait < 0 ? 0 : (int)wait);
         if (n < 0 && errno != EINTR)
             return fail(ST_INTERNAL, "coordinator: epoll_wait: %m");
+        if (monotonic(s) - turned > TURN_MS)
+            desk_was_away(s->desk);
+        turned = monotonic(s);
         for (int i = 0; i < n; i++)
             on_event(s, &events[i]);
+        if (n == 0 && awaited) /* nobody else to share the commit with */
+            desk_commit(s->desk);
         desk_tick(s->desk);
         s->ended = s->ended || (s->stopping && desk_is_idle(s->desk));
     }
@@ -201,6 +243,7 @@ static enum status open_descriptors(struct server *s)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "common/msg.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 /* Every reader on the same object, whatever it holds. */
 static void read_members(const json_t *body)

@@ -5,6 +5,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 
+import * as bin from "../js/binfile.js";
+import { curves } from "../js/curves.js";
 import { fixture } from "../js/fixtures.js";
 import * as p from "../js/pinion.js";
 import { Daemons } from "./daemons.mjs";
@@ -35,6 +37,14 @@ test("circuits: listed, refused, removed", async () => {
     await d.addCircuit("brief", other.zkey);
     await d.ok("circuit", "remove", "brief");
     await d.refused(3, /brief/, "circuit", "remove", "brief");
+});
+
+test("a circuit whose result would not fit a message is refused", async () => {
+    const publics = 13000;
+    const one = [[0, 1n]];
+    const circuit = { wires: publics + 1, publics, constraints: [[one, one, one]] };
+    const r1cs = p.file(".r1cs", bin.r1cs(curves.bn128, circuit));
+    await d.refused(3, /13000 public values, at most \d+ fit/, "circuit", "add", "wide", "--key", p.setup(r1cs));
 });
 
 test("submit, then wait: id, state, proof, stages", async () => {
@@ -107,6 +117,37 @@ test("keys are listed and given up", async () => {
     assert.match(await d.ok("keys"), /^mul2 +device/m);
     await d.ok("keys", "--evict", "mul2");
     await d.until((s) => !s.keys.some((k) => k.circuit === "mul2" && k.resident === "device"), 10);
+});
+
+test("top shows one frame of 80 columns where there is no terminal", async () => {
+    await d.ok("submit", "--circuit", "mul2", "--witness", mul2.wtns, "--id", "watched", "--wait");
+    const lines = (await d.ok("top")).trimEnd().split("\n");
+    assert.ok(lines.every((line) => line.length <= 80), lines.join("\n"));
+    for (const line of [/^pinion .*up \d/, /^arena +16\.0 MiB/, /^ {8}[.WSCPLQ]{64}$/, /^jobs +0 waiting/]) {
+        assert.ok(lines.some((l) => line.test(l)), `${line}\n${lines.join("\n")}`);
+    }
+    assert.ok(lines.some((l) => /done +watched$/.test(l)), lines.join("\n"));
+    assert.match(lines.join("\n"), /^mean ms .*witness/m);
+});
+
+test("SIGHUP rereads the configuration, and a wrong one changes nothing", async () => {
+    const own = await new Daemons({ synths: 1 }).start();
+    const seed = "0".repeat(63) + "7" + "0".repeat(63) + "9";
+    const submit = ["submit", "--circuit", "mul2", "--witness", mul2.wtns, "--seed", seed];
+    const hangUp = async (text, event) => {
+        fs.writeFileSync(path.join(own.folder, "pinion.cfg"), text);
+        process.kill((await own.status()).coord.pid, "SIGHUP");
+        await own.until((s) => s.events.some((e) => e.event === event) || own.logText().includes(event), 5);
+    };
+    await own.addCircuit("mul2", mul2.zkey);
+    await own.refused(4, /allow_seed/, ...submit);
+    await hangUp("allow_sed = true;", "configuration not reread");
+    assert.match(own.logText(), /allow_seed/); // the nearest key is named
+    await own.refused(4, /allow_seed/, ...submit);
+    await hangUp("allow_seed = true; slots = 7;", "configuration reread");
+    assert.match(own.logText(), /waits for a restart" key=slots/);
+    await own.ok(...submit, "--wait");
+    assert.deepEqual(await own.stop(), { code: 0, signal: null });
 });
 
 test("a second `up` on the directory is refused, naming the first", async () => {

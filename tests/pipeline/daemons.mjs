@@ -1,13 +1,14 @@
 // `pinion up` in a folder of its own, and the commands that talk to it.
 import assert from "node:assert/strict";
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-import { program } from "../js/pinion.js";
+import { folder, program, setup, vkey } from "../js/pinion.js";
 
+const STOP_SECONDS = 60;
 const running = new Set();
 process.on("exit", () => running.forEach((d) => d.end()));
 
@@ -57,12 +58,19 @@ export class Daemons {
         return this;
     }
 
-    /** SIGTERM to the supervisor; how it ended. */
-    async stop() {
+    /** SIGTERM to the supervisor; how it ended. With keep, to be started again. */
+    async stop({ keep = false } = {}) {
         this.process.ref();
         this.process.kill("SIGTERM");
-        const how = await this.exited;
-        this.end();
+        const late = pause(STOP_SECONDS * 1000, null, { ref: false });
+        const how = await Promise.race([this.exited, late]);
+        if (!how) {
+            const left = children(this.process.pid).map((c) => `${c.name} ${c.pid}`);
+            assert.fail(`not stopped within ${STOP_SECONDS} s: ${left}\n${this.logText()}`);
+        }
+        if (!keep) {
+            this.end();
+        }
         return how;
     }
 
@@ -80,7 +88,7 @@ export class Daemons {
     run(...args) {
         return new Promise((resolve, reject) => {
             const full = [...args, "--dir", this.dir];
-            execFile(program, full, { timeout: 120_000 }, (error, stdout, stderr) => {
+            execFile(program, full, { timeout: 60_000 }, (error, stdout, stderr) => {
                 if (error && typeof error.code !== "number") {
                     reject(new Error(`pinion ${full.join(" ")}: ${error}\n${stderr}`));
                 } else {
@@ -134,6 +142,20 @@ export class Daemons {
     addCircuit(name, key, ...options) {
         return this.ok("circuit", "add", name, "--key", key, ...options);
     }
+}
+
+/** A circuit that fills a domain of 4096, with a key and a witness; none without Python. */
+export function chain(curve) {
+    const ours = { bn128: "bn254", bls12381: "bls12-381" }[curve];
+    const base = path.join(folder(), ours);
+    const script = new URL("../bench/chain.py", import.meta.url).pathname;
+    const made = spawnSync("python3", [script, "--log2", "12", "--curve", ours, base]);
+    if (made.error) {
+        return [];
+    }
+    assert.equal(made.status, 0, `${made.stderr}`);
+    const zkey = setup(`${base}.r1cs`);
+    return [{ curve, name: "chain", zkey, wtns: `${base}.wtns`, vkey: vkey(zkey) }];
 }
 
 /** xorshift32 (Marsaglia 2003): the same choices for the same seed. */

@@ -1,31 +1,17 @@
 // Many jobs of many circuits through all processes: the proofs are those of the embedded prover,
 // and the arena's books balance all the time.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 
 import { fixtures } from "../js/fixtures.js";
 import * as p from "../js/pinion.js";
-import { Daemons } from "./daemons.mjs";
+import { chain, Daemons } from "./daemons.mjs";
 
 const EACH = Number(process.env.PINION_JOBS ?? 5); // of every circuit
 const SEED = "0".repeat(63) + "7" + "0".repeat(62) + "1b";
 const proving = fixtures().filter((f) => fs.existsSync(f.zkey));
-const chainScript = new URL("../bench/chain.py", import.meta.url).pathname;
-
-/** A circuit that fills a domain of 4096, with a key and a witness; none without Python. */
-function chain(curve, name) {
-    const base = path.join(p.folder(), name);
-    const made = spawnSync("python3", [chainScript, "--log2", "12", "--curve", name, base]);
-    if (made.error) {
-        return [];
-    }
-    assert.equal(made.status, 0, `${made.stderr}`);
-    const zkey = p.setup(`${base}.r1cs`);
-    return [{ curve, name: "chain", zkey, wtns: `${base}.wtns`, vkey: p.vkey(zkey) }];
-}
 
 const nameOf = (f) => `${f.curve}-${f.name}`;
 
@@ -50,7 +36,7 @@ test("every fixture, with a seed: the bytes of the embedded prover", async () =>
 
 // With 12 jobs of each circuit the two large ones alone would take 9 MiB at once.
 test("more jobs than the arena holds: all verify, nothing is lost", async () => {
-    const circuits = [...proving, ...chain("bn128", "bn254"), ...chain("bls12381", "bls12-381")];
+    const circuits = [...proving, ...chain("bn128"), ...chain("bls12381")];
     const d = await new Daemons({ synths: 4, arena: "2M" }).start();
     const waits = [];
     for (const [i, f] of circuits.entries()) {

@@ -106,8 +106,8 @@ static void add_circuit(struct office *o, const char *name, int w, int ab)
 {
     char text[64], key[512];
     enum store_progress progress = STORE_ADDING;
-    snprintf(text, sizeof text, "%d %d %d 1000", w * FIXTURE_PAGE, ab * FIXTURE_PAGE / 2,
-             ab * FIXTURE_PAGE / 2);
+    snprintf(text, sizeof text, "%zu %zu %zu 1000", (size_t)w * FIXTURE_PAGE,
+             (size_t)ab * FIXTURE_PAGE / 2, (size_t)ab * FIXTURE_PAGE / 2);
     snprintf(key, sizeof key, "%s", path_in(o, "a-key"));
     scratch_write(key, text, strlen(text));
     while (progress != STORE_READY)
@@ -453,8 +453,8 @@ static void digest_hex(char out[65], const char *text)
         snprintf(out + 2 * i, 3, "%02x", digest[i]);
 }
 
-void office_submit(struct office *o, uint32_t uid, const char *id, const char *circuit,
-                   const char *members)
+void office_announce(struct office *o, uint32_t uid, const char *id, const char *circuit,
+                     const char *members)
 {
     char digest[65], text[256];
     digest_hex(digest, "witness");
@@ -467,6 +467,12 @@ void office_submit(struct office *o, uint32_t uid, const char *id, const char *c
              id);
     if (!json_is_null(json_object_get(reply, "upload")))
         assert_true(is_ok(office_reply(o, office_send_bytes(o, uid, 0, text, "witness"))));
+}
+
+void office_submit(struct office *o, uint32_t uid, const char *id, const char *circuit,
+                   const char *members)
+{
+    office_announce(o, uid, id, circuit, members);
     assert_true(is_ok(office_ask(o, uid, "{\"op\":\"commit\",\"protocol\":1,\"id\":\"%s\"}", id)));
 }
 

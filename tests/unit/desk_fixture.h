@@ -110,7 +110,10 @@ void worker_let_go(struct worker *w, struct handle h);
 
 /* ---- jobs ---- */
 
-/* Submits, uploads and commits; waits for "accepted". */
+/* Submits and uploads. */
+void office_announce(struct office *o, uint32_t uid, const char *id, const char *circuit,
+                     const char *members);
+/* Announces and commits; waits for "accepted". */
 void office_submit(struct office *o, uint32_t uid, const char *id, const char *circuit,
                    const char *members);
 struct job office_job(struct office *o, const char *id);

@@ -14,7 +14,9 @@
 
 #include "shm/ledger_write.h"
 
-enum { FIXTURE_CLIENTS = 20, FIXTURE_SLOTS = 12, FIXTURE_PAGE = 4096, FIXTURE_CHUNK = 1 << 20 };
+#define FIXTURE_PAGE UINT64_C(4096)
+#define FIXTURE_CHUNK (UINT64_C(1) << 20)
+enum { FIXTURE_CLIENTS = 20, FIXTURE_SLOTS = 12 };
 
 /* The call fails with the status, and its message holds the text. */
 #define assert_refused(call, status, text)                                                         \
@@ -78,9 +80,9 @@ static inline struct slice_record fixture_slice(uint32_t i)
                              .w_extents = 1,
                              .abc_extents = 2};
     uint64_t at = (uint64_t)i * 5 * FIXTURE_PAGE;
-    r.extent[0] = (struct extent){at, UINT64_C(2) * FIXTURE_PAGE};
-    r.extent[1] = (struct extent){at + UINT64_C(2) * FIXTURE_PAGE, FIXTURE_PAGE};
-    r.extent[2] = (struct extent){at + UINT64_C(3) * FIXTURE_PAGE, UINT64_C(2) * FIXTURE_PAGE};
+    r.extent[0] = (struct extent){at, 2 * FIXTURE_PAGE};
+    r.extent[1] = (struct extent){at + 2 * FIXTURE_PAGE, FIXTURE_PAGE};
+    r.extent[2] = (struct extent){at + 3 * FIXTURE_PAGE, 2 * FIXTURE_PAGE};
     memset(r.job, (int)i + 1, sizeof r.job);
     return r;
 }

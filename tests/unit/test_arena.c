@@ -10,7 +10,7 @@
 
 #include "shm/arena.h"
 
-enum { MIB = 1 << 20 };
+#define MIB (UINT64_C(1) << 20)
 
 static struct arena_options posix_options(void)
 {
@@ -60,7 +60,8 @@ static void reserved_when_made(void **state)
     const struct arena_desc *d = arena_desc(*state);
     struct stat s;
     int fd = shm_open(d->name, O_RDONLY | O_CLOEXEC, 0);
-    assert_true(fd >= 0 && fstat(fd, &s) == 0);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &s), 0);
     close(fd);
     assert_int_equal(d->kind, ARENA_POSIX);
     assert_int_equal(d->page, sysconf(_SC_PAGESIZE));

@@ -10,7 +10,7 @@
 
 #include "shm/arena.h"
 
-enum { MIB = 1 << 20 };
+#define MIB (UINT64_C(1) << 20)
 
 static const char pages_path[] = "/proc/sys/vm/nr_hugepages";
 static char directory[64];

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/client.h"
 #include "tests/unit/fake_coord.h"
@@ -179,6 +180,39 @@ static void a_restart_goes_unnoticed(void **state)
     client_close(c);
 }
 
+/* The flag of a signal handler is seen while a reply is waited for. */
+static void *raise_flag(void *arg)
+{
+    const struct timespec soon = {.tv_nsec = 100000000};
+    atomic_bool *flag = arg;
+    nanosleep(&soon, NULL);
+    atomic_store_explicit(flag, true, memory_order_relaxed);
+    return NULL;
+}
+
+static void a_stop_is_noticed_while_waiting(void **state)
+{
+    struct script s = {.lose = 1000};
+    struct client *c = NULL;
+    struct client_reply r = {.bytes = NULL};
+    struct timespec before, after;
+    atomic_bool stop = false;
+    pthread_t thread;
+    const struct client_limit limit = {.stop = &stop};
+    struct fake_coord *f = fake_coord_start(scratch_path(state, "s"), scripted, &s);
+    assert_int_equal(client_dial(&c, address_of(state, "s"), CLIENT_NOW), ST_OK);
+    assert_int_equal(pthread_create(&thread, NULL, raise_flag, &stop), 0);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    assert_int_equal(client_call(c, &r, request("ok"), NULL, 0, &limit), ST_NO_DAEMON);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_true(after.tv_sec - before.tv_sec < 2); /* less than the 2 s of a round */
+    assert_non_null(strstr(status_message(), "does not answer"));
+    status_clear();
+    pthread_join(thread, NULL);
+    client_close(c);
+    fake_coord_stop(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +223,7 @@ int main(void)
         cmocka_unit_test(lost_requests_are_sent_again),
         cmocka_unit_test(waiting_ends_at_the_limit),
         cmocka_unit_test(a_restart_goes_unnoticed),
+        cmocka_unit_test(a_stop_is_noticed_while_waiting),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

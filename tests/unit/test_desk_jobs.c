@@ -165,7 +165,30 @@ static void wait_is_never_longer_than_a_second(void **state)
     assert_int_equal(json_integer_value(json_object_get(reply, "position")), 1);
 }
 
+/* Who waits, however often, leaves room for others at the desk. */
+static void many_waits_are_answered_at_once(void **state)
+{
+    enum { WAITS = 32 };
+    struct office *o = *state;
+    office_submit(o, ALICE, "a", "small", "");
+    office_submit(o, BOB, "b", "small", "");
+    static const char wait[] = "{\"op\":\"wait\",\"protocol\":1,\"id\":\"%s\",\"wait_ms\":1000}";
+    for (int i = 0; i < WAITS; i++)
+        assert_false(office_has_reply(o, office_send(o, ALICE, 0, wait, "a")));
+    size_t token = office_send(o, ALICE, 0, wait, "a");
+    assert_true(office_has_reply(o, token));
+    json_t *reply = office_reply(o, token);
+    assert_string_equal(json_string_value(json_object_get(reply, "state")), "waiting");
+    assert_false(office_has_reply(o, office_send(o, BOB, 0, wait, "b")));
+}
+
 /* ---- rights ---- */
+
+static json_int_t waiting_jobs(struct office *o, uint32_t uid)
+{
+    json_t *status = office_ask(o, uid, "{\"op\":\"status\",\"protocol\":1}");
+    return json_integer_value(json_object_get(json_object_get(status, "jobs"), "waiting"));
+}
 
 static void users_see_and_cancel_their_own_jobs(void **state)
 {
@@ -181,6 +204,8 @@ static void users_see_and_cancel_their_own_jobs(void **state)
     assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "id")), "his");
     list = json_object_get(office_ask(o, OWNER, "{\"op\":\"list\",\"protocol\":1}"), "jobs");
     assert_int_equal(json_array_size(list), 2);
+    assert_int_equal(waiting_jobs(o, BOB), 1);
+    assert_int_equal(waiting_jobs(o, OWNER), 2);
     assert_true(is_ok(job_op(o, BOB, "cancel", "his")));
     assert_true(is_ok(job_op(o, OWNER, "cancel", "hers")));
     assert_int_equal(office_job(o, "hers").state, JOB_CANCELLED);
@@ -420,6 +445,41 @@ static void deadline_ends_a_waiting_job(void **state)
     assert_int_equal(office_job(o, "late").state, JOB_FAILED);
 }
 
+/* What happened is shown to all, of whose job only to its owner and to administrators. */
+static void events_name_own_jobs(void **state)
+{
+    struct office *o = *state;
+    office_submit(o, ALICE, "secret", "small", "");
+    static const struct {
+        uint32_t uid;
+        const char *job;
+    } seen[] = {{ALICE, "secret"}, {OWNER, "secret"}, {BOB, NULL}};
+    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++) {
+        json_t *status = office_ask(o, seen[i].uid, "{\"op\":\"status\",\"protocol\":1}");
+        const json_t *events = json_object_get(status, "events");
+        const json_t *last = json_array_get(events, json_array_size(events) - 1);
+        assert_string_equal(json_string_value(json_object_get(last, "event")), "accepted");
+        const char *job = json_string_value(json_object_get(last, "job"));
+        assert_true(seen[i].job ? job && strcmp(job, seen[i].job) == 0 : job == NULL);
+    }
+}
+
+/* The letters of the map are where the slices are. */
+static void map_shows_slices(void **state)
+{
+    struct office *o = *state;
+    office_submit(o, ALICE, "j", "big", "");
+    struct worker synth = office_hire(o, "synth");
+    assert_int_not_equal(worker_take(o, &synth).generation, 0);
+    json_t *status = office_ask(o, ALICE, "{\"op\":\"status\",\"protocol\":1}");
+    const char *map = json_string_value(json_object_get(status, "map"));
+    size_t writing = 0;
+    for (size_t i = 0; map[i]; i++)
+        writing += map[i] == 'W';
+    assert_int_equal(strlen(map), 64);
+    assert_int_equal(writing, 48); /* pages of 64 */
+}
+
 int main(void)
 {
 #define JOB_TEST(f) cmocka_unit_test_setup_teardown(f, office_setup, office_teardown)
@@ -431,6 +491,7 @@ int main(void)
         JOB_TEST(broken_requests_are_refused),
         JOB_TEST(wait_tells_the_end),
         JOB_TEST(wait_is_never_longer_than_a_second),
+        JOB_TEST(many_waits_are_answered_at_once),
         JOB_TEST(users_see_and_cancel_their_own_jobs),
         JOB_TEST(only_admins_operate),
         JOB_TEST(strangers_are_no_workers),
@@ -441,6 +502,8 @@ int main(void)
         JOB_TEST(failures_of_proving),
         JOB_TEST(cancel_in_every_state),
         JOB_TEST(deadline_ends_a_waiting_job),
+        JOB_TEST(events_name_own_jobs),
+        JOB_TEST(map_shows_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

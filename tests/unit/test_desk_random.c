@@ -263,7 +263,7 @@ static void finish_all(struct world *w)
         else
             (void)worker_next(w->o, &w->gpud, 1);
         memset(counts, 0, sizeof counts);
-        assert_done(journal_count(w->o->journal, counts));
+        assert_done(journal_count(w->o->journal, counts, true, 0));
     }
     assert_int_equal(counts[JOB_WAITING] + counts[JOB_RUNNING] + counts[JOB_HELD], 0);
     assert_int_equal(counts[JOB_DONE] + counts[JOB_CANCELLED] + counts[JOB_FAILED], w->jobs);

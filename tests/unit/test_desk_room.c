@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 
 static json_t *control(struct office *o, uint32_t uid, const char *op)
 {
@@ -206,6 +207,25 @@ static void silent_daemon_is_ended_when_there_is_work(void **state)
     assert_int_equal(o->processes[0].signal_count, 1);
 }
 
+/* A coordinator that was stopped itself has heard nothing from anybody. */
+static void time_away_is_nobodys_silence(void **state)
+{
+    struct office *o = *state;
+    struct scene s = office_stage(o, SLOT_PROVING);
+    char members[128];
+    snprintf(members, sizeof members, ",\"running\":[[%u,%u,\"msm\",1000]]", s.h.slot,
+             s.h.generation);
+    assert_true(is_ok(worker_ask(o, &s.gpud, "progress", members)));
+    o->clock += 500000;
+    desk_was_away(o->desk);
+    for (int i = 0; i < 25; i++)
+        office_pass(o, 1000);
+    assert_int_equal(o->processes[1].signal_count, 0);
+    for (int i = 0; i < 10; i++) /* from now on it is silent */
+        office_pass(o, 1000);
+    assert_int_equal(o->processes[1].signals[0], SIGTERM);
+}
+
 static void lease_is_renewed_by_the_next_job(void **state)
 {
     struct office *o = *state;
@@ -308,6 +328,59 @@ static void full_disk_loses_nothing(void **state)
     assert_int_equal(office_slot_state(o, s.h), SLOT_FREE);
 }
 
+static bool in_spool(struct office *o, const char *id)
+{
+    uint64_t size;
+    enum status st = spool_size(o->spool, &size, id);
+    status_clear();
+    return st == ST_OK;
+}
+
+/* An input whose commit is lost is nobody's: it neither stays nor becomes another job's. */
+static void full_disk_leaves_no_input_behind(void **state)
+{
+    struct office *o = *state;
+    static const char commit[] = "{\"op\":\"commit\",\"protocol\":1,\"id\":\"j\"}";
+    (void)signal(SIGXFSZ, SIG_IGN);
+    office_submit(o, BOB, "other", "small", "");
+    office_announce(o, ALICE, "j", "small", "");
+    limit_files(4096);
+    size_t token = office_send(o, ALICE, 0, "%s", commit);
+    for (int i = 0; i < 3; i++)
+        office_pass(o, 1100);
+    assert_true(office_was_dropped(o, token));
+    assert_false(in_spool(o, "j"));
+    assert_true(in_spool(o, "other"));
+    limit_files(RLIM_INFINITY);
+    office_pass(o, 1100);
+    assert_string_equal(error_code(office_ask(o, ALICE, "%s", commit)), "unknown");
+    office_submit(o, BOB, "j", "small", "");
+    assert_int_equal(office_job(o, "j").uid, BOB);
+}
+
+/* However many jobs have ended since the last time, what is kept stays within its limit. */
+static void journal_is_pruned_as_fast_as_it_grows(void **state)
+{
+    enum { ENDED = 1000 };
+    struct office *o = *state;
+    uint64_t counts[JOB_STATES];
+    struct job_result none = {.proof = NULL};
+    int64_t now = (int64_t)time(NULL) * 1000;
+    o->config.journal_keep = 10;
+    for (int i = 0; i < ENDED; i++) {
+        struct job job;
+        bool fresh;
+        struct job_request r = {.uid = ALICE, .circuit = "small"};
+        assert_int_equal(journal_submit(o->journal, &job, &fresh, &r, now), ST_OK);
+        assert_int_equal(journal_finish(o->journal, job.number, JOB_CANCELLED, &none, now), ST_OK);
+    }
+    office_pass(o, 61000);
+    for (int i = 0; i < 5; i++)
+        office_pass(o, 1000);
+    assert_int_equal(journal_count(o->journal, counts, true, 0), ST_OK);
+    assert_int_equal(counts[JOB_CANCELLED], 10);
+}
+
 int main(void)
 {
 #define ROOM_TEST(f) cmocka_unit_test_setup_teardown(f, office_setup, office_teardown)
@@ -320,10 +393,13 @@ int main(void)
         ROOM_TEST(key_in_use_stays),
         ROOM_TEST(stuck_daemon_is_ended),
         ROOM_TEST(silent_daemon_is_ended_when_there_is_work),
+        ROOM_TEST(time_away_is_nobodys_silence),
         ROOM_TEST(lease_is_renewed_by_the_next_job),
         ROOM_TEST(bytes_of_another_are_scrubbed),
         ROOM_TEST(drain_grants_no_more),
         ROOM_TEST(full_disk_loses_nothing),
+        ROOM_TEST(full_disk_leaves_no_input_behind),
+        ROOM_TEST(journal_is_pruned_as_fast_as_it_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

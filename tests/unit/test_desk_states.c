@@ -133,6 +133,39 @@ static void gpud_dies_lean(void **state)
     assert_int_equal(office_job(o, "later").state, JOB_WAITING);
 }
 
+/* The daemon dies, then the coordinator, before the result is on disk: the slice is still there, and
+ * nothing is synthesized again. */
+static void result_is_lost_with_both(void **state)
+{
+    struct office *o = *state;
+    struct scene s = office_stage(o, SLOT_PROVING);
+    char members[64];
+    snprintf(members, sizeof members, ", \"handle\": [%u, %u]", s.h.slot, s.h.generation);
+    worker_send(o, &s.gpud, "done", members, "{\"proof\": {}, \"public\": []}");
+    office_kill(o, &s.gpud);
+    assert_int_equal(office_slot_state(o, s.h), SLOT_SUBMITTED);
+    office_crash(o);
+    office_start(o);
+    is_in(o, &s, SLOT_SUBMITTED, JOB_RUNNING);
+    s.gpud = office_hire(o, "gpud");
+    finish(o, &s);
+    assert_int_equal(office_job(o, "j").attempts, 1);
+}
+
+/* The same, but only the daemon dies: the result stands, and the slice is free. */
+static void result_outlives_its_daemon(void **state)
+{
+    struct office *o = *state;
+    struct scene s = office_stage(o, SLOT_PROVING);
+    char members[64];
+    snprintf(members, sizeof members, ", \"handle\": [%u, %u]", s.h.slot, s.h.generation);
+    worker_send(o, &s.gpud, "done", members, "{\"proof\": {}, \"public\": []}");
+    office_kill(o, &s.gpud);
+    office_pass(o, 10);
+    is_in(o, &s, SLOT_FREE, JOB_DONE);
+    assert_int_equal(office_free_bytes(o), OFFICE_PAGES * FIXTURE_PAGE);
+}
+
 /* ---- the coordinator dies ---- */
 
 static void coordinator_dies(void **state)
@@ -382,6 +415,8 @@ int main(void)
         STATE_TEST(quarantine_ends_with_the_process),
         STATE_TEST(gpud_dies),
         STATE_TEST(gpud_dies_lean),
+        STATE_TEST(result_is_lost_with_both),
+        STATE_TEST(result_outlives_its_daemon),
         STATE_TEST(coordinator_dies),
         STATE_TEST(owner_dies_with_the_coordinator),
         STATE_TEST(coordinator_dies_before_the_commit_of_a_grant),

@@ -3,7 +3,8 @@
 
 #include "shm/freemap.h"
 
-enum { PAGE = 4096, CHUNK_PAGES = 16, PAGES = 150, SLICES = 40 };
+#define PAGE UINT64_C(4096)
+enum { CHUNK_PAGES = 16, PAGES = 150, SLICES = 40 };
 
 struct slice {
     struct extent extent[SLICE_MAX_EXTENTS];

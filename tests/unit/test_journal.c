@@ -164,9 +164,9 @@ static void refuses_malformed_requests(void **state)
     r.circuit = "chain";
     r.seed = "12";
     expect(journal_submit(f->j, &job, &fresh, &r, 0), ST_INPUT, "seed");
-    expect(journal_find(f->j, &job, "x"), ST_INPUT, "unknown");
+    expect(journal_find(f->j, &job, "x"), ST_INPUT, "there is none of this id");
     expect(journal_find(f->j, &job, "x' OR '1'='1"), ST_INPUT, "job id");
-    expect(journal_get(f->j, &job, 1), ST_INPUT, "unknown");
+    expect(journal_get(f->j, &job, 1), ST_INPUT, "there is none of this id");
 }
 
 /* --- transitions --- */
@@ -224,7 +224,7 @@ static void transitions_check_the_state(void **state)
     };
     static const mutation reach[JOB_STATES] = {NULL, start, done, failed, cancelled, hold};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        expect(table[i].apply(f->j, 123456), ST_INPUT, "unknown");
+        expect(table[i].apply(f->j, 123456), ST_INPUT, "there is none of this id");
         for (int from = 0; from < JOB_STATES; from++) {
             struct job before, after, job = submit(f->j, NULL);
             if (reach[from] != NULL)
@@ -355,7 +355,7 @@ static void lists_in_order(void **state)
     assert_int_equal(page.count, 2);
     assert_int_equal(page.numbers[0], 4);
     assert_int_equal(page.numbers[1], 3);
-    assert_int_equal(journal_count(f->j, counts), ST_OK);
+    assert_int_equal(journal_count(f->j, counts, true, 0), ST_OK);
     assert_true(counts[JOB_WAITING] == 3 && counts[JOB_RUNNING] == 1 && counts[JOB_DONE] == 1 &&
                 counts[JOB_HELD] == 1 && counts[JOB_FAILED] == 0 && counts[JOB_CANCELLED] == 0);
 }
@@ -400,7 +400,7 @@ static void prunes_the_oldest_ended(void **state)
     assert_int_equal(removed, 10); /* 281 to 290, by age */
     commit(f->j);
     reopen(f);
-    expect(journal_get(f->j, &job, 280), ST_INPUT, "unknown");
+    expect(journal_get(f->j, &job, 280), ST_INPUT, "there is none of this id");
     assert_int_equal(journal_get(f->j, &job, 10), ST_OK);
     assert_int_equal(journal_get(f->j, &job, 291), ST_OK);
     assert_int_equal(journal_result(f->j, &result, 280), ST_OK);
@@ -451,7 +451,8 @@ static void commits_in_groups(void **state)
     get(f->j, "a");
     get(f->j, "b");
     struct job job;
-    expect(journal_find(f->j, &job, "from-callback"), ST_INPUT, "unknown"); /* never committed */
+    expect(journal_find(f->j, &job, "from-callback"), ST_INPUT,
+           "there is none of this id"); /* never committed */
 }
 
 /* --- faults --- */
@@ -519,8 +520,8 @@ static void a_full_disk_loses_whole_batches(void **state)
         assert_non_null(strstr(told.message, "no space left"));
         expect(st, ST_RESOURCE, f->path);
         reopen(f);
-        expect(journal_find(f->j, &job, a), ST_INPUT, "unknown");
-        expect(journal_find(f->j, &job, b), ST_INPUT, "unknown");
+        expect(journal_find(f->j, &job, a), ST_INPUT, "there is none of this id");
+        expect(journal_find(f->j, &job, b), ST_INPUT, "there is none of this id");
         get(f->j, "before");
     }
     assert_int_equal(journal_fault(f->j), JOURNAL_SOUND);
@@ -608,10 +609,14 @@ static void refuses_what_is_no_database(void **state)
     refuse_open(f, ST_INPUT, JOURNAL_CORRUPT, "damaged");
     assert_int_equal(unlink(f->path), 0);
     assert_int_equal(symlink("/dev/null", f->path), 0);
-    refuse_open(f, ST_RESOURCE, JOURNAL_BROKEN, "cannot be opened");
+    refuse_open(f, ST_INPUT, JOURNAL_FOREIGN, "not a regular file");
     assert_int_equal(unlink(f->path), 0);
     assert_int_equal(mkfifo(f->path, 0600), 0);
     refuse_open(f, ST_INPUT, JOURNAL_FOREIGN, "not a regular file");
+    assert_int_equal(unlink(f->path), 0);
+    assert_int_equal(mkdir(f->path, 0700), 0);
+    refuse_open(f, ST_INPUT, JOURNAL_FOREIGN, "not a regular file");
+    assert_int_equal(rmdir(f->path), 0);
     snprintf(f->path, sizeof f->path, "%s", scratch_path(&f->scratch, "none/journal.db"));
     refuse_open(f, ST_RESOURCE, JOURNAL_BROKEN, "cannot be opened");
 }

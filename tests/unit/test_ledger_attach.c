@@ -56,7 +56,8 @@ static struct image image_open(void)
 {
     struct stat s;
     int fd = shm_open(name, O_RDWR | O_CLOEXEC, 0);
-    assert_true(fd >= 0 && fstat(fd, &s) == 0);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &s), 0);
     struct image image = {.size = (size_t)s.st_size};
     image.bytes = mmap(NULL, image.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(image.bytes != MAP_FAILED);
@@ -282,7 +283,7 @@ static void random_damage(void **state)
             size_t part = fixture_random(&seed) % 3;
             size_t base = part == 0 ? 8 : part == 1 ? LEDGER_HEADER_BYTES : 8192;
             size_t span = part == 0 ? 160 : part == 1 ? 128 : 6 * LEDGER_SLOT_BYTES;
-            image.bytes[base + fixture_random(&seed) % span] ^= 1u << fixture_random(&seed) % 8;
+            image.bytes[base + fixture_random(&seed) % span] ^= 1U << fixture_random(&seed) % 8;
         }
         struct ledger *l;
         if (ledger_adopt(&l, lock, name) == ST_OK) {

@@ -35,7 +35,7 @@ static struct slice_record numbered(uint64_t k)
     r.c_offset = plan.c_offset;
     uint64_t first = h % (PAGES - 64);
     for (uint32_t i = 0; i < r.w_extents + r.abc_extents; i++)
-        r.extent[i] = (struct extent){(first + 2 * i) * FIXTURE_PAGE, FIXTURE_PAGE};
+        r.extent[i] = (struct extent){(first + UINT64_C(2) * i) * FIXTURE_PAGE, FIXTURE_PAGE};
     memcpy(r.job, &k, 8);
     memcpy(r.job + 8, &h, 8);
     return r;

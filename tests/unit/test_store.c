@@ -19,7 +19,12 @@ static sem_t slow;
 
 static enum status inspect(struct circuit_shape *out, const char *key, const char *r1cs)
 {
-    char text[8] = "";
+    char text[8] = "", folder[512];
+    struct stat info;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(key, '/') - key), key);
+    CHECK(stat(folder, &info) == 0);
+    if ((info.st_mode & 077) != 0) /* it may be any file of this user's, until it is looked at */
+        return fail(ST_INTERNAL, "%s: is open to others already", folder);
     FILE *f = fopen(key, "r");
     size_t n = f ? fread(text, 1, 4, f) : 0;
     if (f)
@@ -216,12 +221,34 @@ static void sweeps_at_start(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
+/* Half of a removal leaves nothing under the name, and does not stop the next start. */
+static void removes_in_one_step(void **state)
+{
+    struct fixture *f = *state;
+    char path[512];
+    struct stat info;
+    assert_int_equal(add(f, "one", f->key, NULL), ST_OK);
+    snprintf(path, sizeof path, "%s/one", f->store_dir);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0755);
+    snprintf(path, sizeof path, "%s/one/folder", f->store_dir); /* which is not removed */
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(store_remove(f->store, "one"), ST_OK);
+    assert_null(store_find(f->store, "one"));
+    reopen(f);
+    assert_null(store_find(f->store, "one"));
+    snprintf(path, sizeof path, "%s/.one~/folder", f->store_dir);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(add(f, "one", f->other, NULL), ST_OK);
+    assert_int_equal(store_find(f->store, "one")->key_bytes, 8);
+}
+
 int main(void)
 {
 #define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         STORE_TEST(keeps_a_copy),  STORE_TEST(adding_again),    STORE_TEST(refuses),
-        STORE_TEST(one_at_a_time), STORE_TEST(sweeps_at_start),
+        STORE_TEST(one_at_a_time), STORE_TEST(sweeps_at_start), STORE_TEST(removes_in_one_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ struct desk {
     uint64_t last_seq[CLIENT_ROLES];
     json_t *last_reply[CLIENT_ROLES];
     const char *lose, *forget; /* ops whose next reply is lost; whose sender is forgotten once */
+    const char *refuse;        /* which is refused once */
     unsigned hellos, lost, copies, stale_seqs;
     char *result[JOBS_MAX]; /* owned: the payload of done, or a failure's message */
     atomic_uint ended;
@@ -168,6 +169,11 @@ static bool once(const char **what, const char *op)
     return hit;
 }
 
+static json_t *refusal(const char *code, const char *message)
+{
+    return json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "code", code, "message", message);
+}
+
 static json_t *answer(void *arg, const struct msg *m, char **payload)
 {
     struct desk *d = arg;
@@ -180,10 +186,12 @@ static json_t *answer(void *arg, const struct msg *m, char **payload)
     d->stale_seqs += seq < d->last_seq[role];
     d->last_seq[role] = seq;
     json_decref(d->last_reply[role]);
-    d->last_reply[role] = once(&d->forget, op)
-                              ? json_pack("{s:b, s:{s:s, s:s}}", "ok", 0, "error", "code",
-                                          "unknown-client", "message", "say hello")
-                              : act(d, op, role, m);
+    if (once(&d->forget, op))
+        d->last_reply[role] = refusal("unknown-client", "say hello");
+    else if (once(&d->refuse, op))
+        d->last_reply[role] = refusal("input", "it is not to my liking");
+    else
+        d->last_reply[role] = act(d, op, role, m);
     if (once(&d->lose, op)) {
         d->lost++;
         return NULL;
@@ -365,12 +373,29 @@ static void lost_replies_and_restarts_are_survived(void **state)
     }
 }
 
+/* A result that the coordinator will not take ends the job: it is not proved again for ever. */
+static void a_refused_result_is_a_failure(void **state)
+{
+    static const struct job_case jobs[] = {
+        {FILES("bn128", "mul2"), .outcome = "it is not to my liking"},
+        {FILES("bn128", "mul2"), .outcome = "done"},
+    };
+    struct desk d;
+    desk_init(&d, jobs, 2);
+    d.refuse = "done";
+    run_jobs(state, &d);
+    for (size_t i = 0; i < d.count; i++)
+        check_result(&jobs[i], d.result[i]);
+    desk_fini(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_go_from_witness_to_proof),
         cmocka_unit_test(bad_witnesses_are_reported),
         cmocka_unit_test(lost_replies_and_restarts_are_survived),
+        cmocka_unit_test(a_refused_result_is_a_failure),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

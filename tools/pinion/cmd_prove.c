@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
@@ -81,6 +82,22 @@ static enum status prove_on_device(struct proving *p, const struct groth16_rando
     return st;
 }
 
+/* Whether the processor has to do it: the choice was ours and the device has no room or failed, or
+ * its proof is wrong, which is the device's fault if the processor's is right. */
+static bool fall_back(struct proving *p, enum status st)
+{
+    bool failed = st == ST_RESOURCE || st == ST_INTERNAL;
+    if (st != ST_INPUT && !(failed && strcmp(p->options->backend, "auto") == 0))
+        return false;
+    snprintf(p->backend_warning, sizeof p->backend_warning, "proved on the processor: %s",
+             status_message());
+    status_clear();
+    backend_destroy(p->backend);
+    p->backend = NULL;
+    p->timings = (struct groth16_timings){0};
+    return true;
+}
+
 static enum status prove(struct proving *p)
 {
     const struct groth16_key *key = &p->synthesis.zkey.key;
@@ -92,8 +109,12 @@ static enum status prove(struct proving *p)
     if (st == ST_OK)
         st = p->options->seed ? groth16_randomness_from_hex(&rs, key->curve, p->options->seed)
                               : groth16_randomness_fresh(&rs, key->curve);
-    if (st == ST_OK && backend_is_device(p->backend))
-        return prove_on_device(p, &rs);
+    if (st == ST_OK && backend_is_device(p->backend)) {
+        st = prove_on_device(p, &rs);
+        if (!fall_back(p, st))
+            return st;
+        st = ST_OK;
+    }
     if (st == ST_OK)
         st = groth16_prove(key, p->wtns.values, &rs, p->session.pool, progress, &p->timings,
                            &p->proof);
@@ -128,8 +149,8 @@ static enum status print_json(const struct proving *p)
         "{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
         (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
         "variables", (json_int_t)key->n_vars, "public", (json_int_t)key->n_public, "backend",
-        backend_is_device(p->backend) ? "cuda" : "cpu", "isa", key->curve->isa, "threads",
-        (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
+        p->backend && backend_is_device(p->backend) ? "cuda" : "cpu", "isa", key->curve->isa,
+        "threads", (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
 }
 
 static enum status run_in_session(struct proving *p, char **operands)

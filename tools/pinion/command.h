@@ -24,8 +24,8 @@ struct command {
 extern const struct command *const command_list[];
 
 extern const struct command cmd_prove, cmd_verify, cmd_inspect, cmd_vkey, cmd_setup, cmd_bench,
-    cmd_help, cmd_version, cmd_up, cmd_circuit, cmd_submit, cmd_wait, cmd_status, cmd_cancel,
-    cmd_retry, cmd_drain, cmd_keys;
+    cmd_help, cmd_version, cmd_up, cmd_circuit, cmd_submit, cmd_wait, cmd_status, cmd_top,
+    cmd_cancel, cmd_retry, cmd_drain, cmd_keys;
 
 /* NULL if there is none of that name. */
 const struct command *command_find(const char *name);

@@ -10,9 +10,9 @@
 #include "tools/pinion/command.h"
 
 const struct command *const command_list[] = {
-    &cmd_prove,   &cmd_verify, &cmd_inspect, &cmd_vkey,   &cmd_setup,   &cmd_up,
-    &cmd_circuit, &cmd_submit, &cmd_wait,    &cmd_status, &cmd_cancel,  &cmd_retry,
-    &cmd_drain,   &cmd_keys,   &cmd_bench,   &cmd_help,   &cmd_version, NULL,
+    &cmd_prove,  &cmd_verify, &cmd_inspect, &cmd_vkey,    &cmd_setup,  &cmd_up,    &cmd_circuit,
+    &cmd_submit, &cmd_wait,   &cmd_status,  &cmd_top,     &cmd_cancel, &cmd_retry, &cmd_drain,
+    &cmd_keys,   &cmd_bench,  &cmd_help,    &cmd_version, NULL,
 };
 
 const struct command *command_find(const char *name)

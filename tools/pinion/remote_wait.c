@@ -1,13 +1,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
 #include "tools/pinion/remote.h"
 #include "tools/pinion/session.h"
 
-enum { PARK_MS = 900 };
+/* An answer that came early although nothing has happened: too many wait at the coordinator. */
+enum { PARK_MS = 900, EARLY_MS = 100, PAUSE_MS = 300 };
 
 void remote_result_fini(struct remote_result *r)
 {
@@ -63,9 +65,11 @@ static enum status ask(struct client *c, struct remote_result *out, const char *
 enum status remote_wait(struct client *c, struct remote_result *out, const char *id,
                         uint64_t timeout_ms)
 {
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
     double start = session_clock_ms();
     for (;;) {
         struct remote_result r = {.body = NULL};
+        double asked = session_clock_ms();
         double left = timeout_ms ? (double)timeout_ms - (session_clock_ms() - start) : PARK_MS;
         enum status st = ask(c, &r, id, left > PARK_MS ? PARK_MS : left > 0 ? (uint64_t)left : 0);
         if (st == ST_OK && !has_ended(r.state) && left <= 0)
@@ -78,6 +82,8 @@ enum status remote_wait(struct client *c, struct remote_result *out, const char 
         remote_result_fini(&r);
         if (st != ST_OK)
             return st;
+        if (session_clock_ms() - asked < EARLY_MS)
+            nanosleep(&pause, NULL);
     }
 }
 
