@@ -36,22 +36,14 @@ OUTLINE field2<P> square(field2<P> a)
     return sqr(a);
 }
 
-/* Two products at once: with few threads, as in reductions, each waits for its own carries; side by
- * side two take little longer than one. A product of Fq2 has two sides already. */
+/* Two independent products. */
 template <class F>
 struct products {
     F ab, cd;
 };
 
-template <class P>
-OUTLINE products<field<P>> times(field<P> a, field<P> b, field<P> c, field<P> d)
-{
-    return {mul(a, b), mul(c, d)};
-}
-
-template <class P>
-INLINE products<field2<P>> times(const field2<P> &a, const field2<P> &b, const field2<P> &c,
-                                 const field2<P> &d)
+template <class F>
+INLINE products<F> times(const F &a, const F &b, const F &c, const F &d)
 {
     return {times(a, b), times(c, d)};
 }

@@ -103,10 +103,25 @@ struct room carve(const struct msm_shape *shape, const struct msm_kernels *k, ui
     r.pass.product = c.take((uint64_t)msm_pairs(r.pass.entries, 0) * k->coordinate);
     r.pass.inverse = c.take((uint64_t)MSM_GRID * MSM_LANES * k->coordinate);
     r.pass.xyzz = c.take(((entries >> shape->affine_levels) + 1) * k->xyzz);
+    r.pass.strip_sum = c.take((uint64_t)(r.pass.keys >> shape->strip) * 2 * k->xyzz);
     r.pass.block_sum = c.take((r.pass.keys >> (LANES_LOG2 + shape->strip)) * 2 * k->xyzz);
     r.pass.total = c.take(shape->sets * k->xyzz);
     r.bytes = c.used;
     return r;
+}
+
+/* log2 of the buckets of a thread, for sets of 2^width buckets. No more threads than run at once;
+ * and one set in so few blocks that the device takes them all at once, unless a thread's chain of
+ * additions then takes longer than a second turn of the blocks. */
+unsigned choose_strip(uint64_t sets, unsigned width)
+{
+    enum { THREADS = 40000, LONG = 4 };
+    unsigned strip = 0;
+    while (width > LANES_LOG2 + strip && sets << width > (uint64_t)THREADS << strip)
+        strip++;
+    while (sets == 1 && width > 2 * LANES_LOG2 + strip && strip < LONG)
+        strip++;
+    return strip;
 }
 
 /* Everything but the width, which is given, and what choose adds. False: too many buckets. */
@@ -121,10 +136,7 @@ bool shape_of_width(struct msm_shape *s, const struct cuda_msm_shape *wish)
     multiples = multiples < MAX_TABLE / wish->n ? multiples : MAX_TABLE / wish->n;
     s->sets = multiples < 1 ? s->windows : (unsigned)divide_up(s->windows, multiples);
     s->multiples = (unsigned)divide_up(s->windows, s->sets);
-    s->strip = 0; /* more buckets than threads that run at once */
-    while (s->width - 1 > LANES_LOG2 + s->strip &&
-           (uint64_t)s->sets << (s->width - 1) > (uint64_t)40000 << s->strip)
-        s->strip++;
+    s->strip = choose_strip(s->sets, s->width - 1);
     return ((uint64_t)s->sets << (s->width - 1)) <= MAX_KEYS;
 }
 

@@ -4,6 +4,7 @@
 
 #include "gpud/cuda/curve.cuh"
 #include "gpud/cuda/msm_private.h"
+#include "gpud/cuda/pair.cuh"
 
 namespace msm
 {
@@ -11,8 +12,9 @@ namespace msm
 enum {
     LANES = MSM_LANES,
     WARP = 32,
-    INVERT = 8,     /* values that share an inversion */
-    LONGEST = 1024, /* pairs at a level that one block adds */
+    PAIRS = 2 * LANES, /* threads of a block whose lanes work in pairs */
+    INVERT = 8,        /* values that share an inversion */
+    LONGEST = 1024,    /* pairs at a level that one block adds */
 };
 
 /* Blocks that a multiprocessor should hold of the kernel that adds: by the size of a coordinate. */
@@ -197,44 +199,62 @@ __device__ void add_operand(xyzz<F> &sum, const operand<F> &q)
     point_add(sum, affine<F>{q.x(false), q.y(false)});
 }
 
-/* A level of long sums, by `lanes` threads of which this is one. */
+/* The two sides of a job of long sums. */
 template <class F>
-__device__ void long_level(const struct msm_pass &pass, unsigned level, uint32_t lane,
-                           uint32_t lanes)
+__device__ void find_long(xyzz<F> &left, xyzz<F> &right, uint32_t &p, const struct msm_pass &pass,
+                          uint32_t job, unsigned level)
 {
-    const uint32_t *job = pass.job + pass.list[level];
-    const uint32_t jobs = pass.jobs[level];
-    for (uint32_t i = lane; i < jobs; i += lanes) {
-        uint32_t where = job[i] >> MSM_WHERE_BIT, p = job[i] & ((1u << MSM_WHERE_BIT) - 1);
-        uint32_t q = p + (1u << level);
-        xyzz<F> *slots = (xyzz<F> *)pass.xyzz, sum;
-        if (level > pass.affine_levels) {
-            sum = slots[p >> pass.affine_levels];
-        } else {
-            set_infinity(sum);
-            add_operand(sum, from_affine<F>(pass, p));
-        }
-        if (where == MSM_FROM_XYZZ)
-            point_add(sum, slots[q >> pass.affine_levels]);
-        else
-            add_operand(sum, where == MSM_FROM_AFFINE ? from_affine<F>(pass, q)
-                                                      : from_table<F>(pass, q));
-        slots[p >> pass.affine_levels] = sum;
-    }
+    const xyzz<F> *slots = (const xyzz<F> *)pass.xyzz;
+    uint32_t where = job >> MSM_WHERE_BIT, q;
+    p = job & ((1u << MSM_WHERE_BIT) - 1);
+    q = p + (1u << level);
+    set_infinity(left);
+    set_infinity(right);
+    if (level > pass.affine_levels)
+        left = slots[p >> pass.affine_levels];
+    else
+        add_operand(left, from_affine<F>(pass, p));
+    if (where == MSM_FROM_XYZZ)
+        right = slots[q >> pass.affine_levels];
+    else
+        add_operand(right,
+                    where == MSM_FROM_AFFINE ? from_affine<F>(pass, q) : from_table<F>(pass, q));
 }
 
+/* A level of long sums. */
 template <class F>
 __global__ void __launch_bounds__(LANES) level_long(struct msm_pass pass, unsigned level)
 {
-    long_level<F>(pass, level, blockIdx.x * LANES + threadIdx.x, gridDim.x * LANES);
+    const uint32_t *job = pass.job + pass.list[level];
+    const uint32_t jobs = pass.jobs[level];
+    for (uint32_t i = blockIdx.x * LANES + threadIdx.x; i < jobs; i += gridDim.x * LANES) {
+        xyzz<F> left, right;
+        uint32_t p;
+        find_long(left, right, p, pass, job[i], level);
+        point_add(left, right);
+        ((xyzz<F> *)pass.xyzz)[p >> pass.affine_levels] = left;
+    }
 }
 
-/* All levels from one on, by one block: few sums are so long. */
+/* All levels from one on, by one block of pairs of lanes: few sums are so long. */
 template <class F>
-__global__ void __launch_bounds__(LANES) levels_longest(struct msm_pass pass, unsigned level)
+__global__ void __launch_bounds__(PAIRS) levels_longest(struct msm_pass pass, unsigned level)
 {
     for (; level < MSM_LEVELS && 1u << level < pass.entries; level++) {
-        long_level<F>(pass, level, threadIdx.x, LANES);
+        const uint32_t *job = pass.job + pass.list[level];
+        const uint32_t jobs = pass.jobs[level];
+        for (uint32_t first = 0; first < jobs; first += LANES) {
+            uint32_t i = first + threadIdx.x / 2, p = 0;
+            xyzz<F> left, right;
+            set_infinity(left);
+            set_infinity(right);
+            if (i < jobs)
+                find_long(left, right, p, pass, job[i], level);
+            __syncwarp();
+            pair_add(left, right);
+            if (i < jobs && threadIdx.x % 2 == 0)
+                ((xyzz<F> *)pass.xyzz)[p >> pass.affine_levels] = left;
+        }
         __syncthreads();
     }
 }

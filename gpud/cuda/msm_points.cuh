@@ -106,7 +106,7 @@ void host_sum_buckets(const struct msm_pass *pass, cudaStream_t stream)
         affine_level<F, false>(*pass, level, stream);
     for (; msm_pairs(pass->entries, level) > LONGEST; level++)
         level_long<F><<<grid(msm_pairs(pass->entries, level), 3), LANES, 0, stream>>>(*pass, level);
-    levels_longest<F><<<1, LANES, 0, stream>>>(*pass, level);
+    levels_longest<F><<<1, PAIRS, 0, stream>>>(*pass, level);
     msm_mark(pass->trace, stream, "long sums", pass->affine_levels);
 }
 
@@ -118,19 +118,21 @@ void host_reduce(const struct msm_pass *pass, const struct msm_shape *shape, voi
     unsigned unit = shape->strip;
     for (unsigned lanes = LANES; lanes > 1; lanes /= 2)
         unit++;
-    reduce_buckets<F><<<blocks, LANES, 0, stream>>>(*pass, shape->strip);
+    reduce_strips<F><<<blocks, LANES, 0, stream>>>(*pass, shape->strip);
+    msm_mark(pass->trace, stream, "strips", shape->strip);
+    reduce_blocks<F><<<blocks, PAIRS, 0, stream>>>(*pass, shape->strip);
     msm_mark(pass->trace, stream, "buckets", shape->strip);
-    reduce_sets<F><<<shape->sets, LANES, 0, stream>>>(*pass, each, unit);
+    reduce_sets<F><<<shape->sets, PAIRS, 0, stream>>>(*pass, each, unit);
     msm_mark(pass->trace, stream, "sets", shape->sets);
-    combine_sets<F><<<1, 1, 0, stream>>>(*pass, shape->sets, shape->width, (xyzz<F> *)partial,
-                                         fresh, (affine<F> *)result);
+    combine_sets<F><<<1, WARP, 0, stream>>>(*pass, shape->sets, shape->width, (xyzz<F> *)partial,
+                                            fresh, (affine<F> *)result);
     msm_mark(pass->trace, stream, "combine", 0);
 }
 
 template <class F>
 void host_add_up(const void *points, uint64_t count, void *result, cudaStream_t stream)
 {
-    add_up<F><<<1, LANES, 0, stream>>>((const affine<F> *)points, count, (affine<F> *)result);
+    add_up<F><<<1, PAIRS, 0, stream>>>((const affine<F> *)points, count, (affine<F> *)result);
 }
 
 template <class F>

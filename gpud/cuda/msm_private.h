@@ -76,6 +76,7 @@ struct msm_pass {
     uint32_t list[MSM_LEVELS];               /* where each begins */
     uint32_t *jobs;                          /* their lengths */
     void *affine, *product, *inverse, *xyzz; /* slots; products of denominators by job; by thread */
+    void *strip_sum;                         /* two points a strip of buckets */
     void *block_sum;                         /* two points a block and set */
     void *total;                             /* a point a set */
 };

@@ -20,7 +20,8 @@ extern "C" {
 namespace
 {
 
-enum { SCALAR = 32, MAX_POINT = 4 * CURVE_MAX_FQ_BYTES, MOST = (1 << 16) + 1, PIECES = 300 };
+enum { SCALAR = 32, MAX_POINT = 4 * CURVE_MAX_FQ_BYTES };
+const size_t MOST = (1 << 16) + 1, PIECES = 300;
 
 uint64_t seed = 1;
 size_t largest = MOST;
@@ -196,7 +197,7 @@ void run_plan(struct bench *b, size_t n, enum bases bases, enum modes mode)
 /* Bases that come in pieces, sums of a range of them, and sums of sums. */
 void run_pieces(struct bench *b)
 {
-    enum { N = PIECES, PIECE = 130 };
+    const size_t N = PIECES, PIECE = 130;
     struct cuda_msm_shape shape = shape_of(b, NONE, PIECE);
     struct cuda_msm *plan = NULL;
     void *workspace = NULL, *parts = NULL;
@@ -213,7 +214,7 @@ void run_pieces(struct bench *b)
     REQUIRE(cuda_msm_launch(plan, k, 0, 100, workspace, part, NULL) == ST_OK);
     REQUIRE(cuda_msm_launch(plan, k + 100 * SCALAR, 100, 30, workspace, part + b->point, NULL) ==
             ST_OK);
-    for (int i = 1; i < 3; i++) {
+    for (size_t i = 1; i < 3; i++) {
         size_t n = N - i * PIECE < PIECE ? N - i * PIECE : PIECE;
         REQUIRE(cuda_msm_load(plan, b->bases + i * PIECE * b->point, n, NULL) == ST_OK);
         REQUIRE(cuda_msm_launch(plan, k + i * PIECE * SCALAR, 0, n, workspace,
