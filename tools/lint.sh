@@ -34,7 +34,8 @@ defines=(-D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 '-DPINION_VERSION="lint"'
     -DPINION_CURVE=bn254 -DPINION_PARAMS=BN254 -DPINION_ISA=portable)
 
 heading "clang-format"
-clang-format --dry-run -Werror "${written[@]}" || failed "clang-format: run clang-format -i on these"
+mapfile -t device < <(find gpud tests/gpu tests/unit \( -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) -print | sort)
+clang-format --dry-run -Werror "${written[@]}" "${device[@]}" || failed "clang-format: run clang-format -i on these"
 
 heading "banned words"
 # volatile is no synchronisation; the functions have no bounds or run a shell; an atomic operation
