@@ -233,25 +233,25 @@ void step_blind(const struct groth16_key *key, const struct groth16_randomness *
     g2_put_stored(out->b2, &b.b2);
 }
 
-void step_assemble(const struct groth16_key *key, const struct groth16_sums *stored,
-                   const struct groth16_blinding *stored_blinding,
-                   const struct groth16_randomness *rs, struct groth16_proof *out)
+void step_assemble(const struct groth16_key *key, const struct groth16_sums *sums,
+                   const struct groth16_blinding *blinding, const struct groth16_randomness *rs,
+                   struct groth16_proof *out)
 {
-    struct sums sums;
+    struct sums all;
     struct blinding b;
     fr r, s;
     fr_load(&r, rs->r);
     fr_load(&s, rs->s);
-    g1_take_stored(&sums.h, stored->h);
-    g1_take_stored(&sums.a, stored->a);
-    g1_take_stored(&sums.b1, stored->b1);
-    g1_take_stored(&sums.c, stored->c);
-    g2_take_stored(&sums.b2, stored->b2);
-    g1_take_stored(&b.a, stored_blinding->a);
-    g1_take_stored(&b.b1, stored_blinding->b1);
-    g1_take_stored(&b.c, stored_blinding->c);
-    g2_take_stored(&b.b2, stored_blinding->b2);
-    assemble(out, key, &sums, &b, &r, &s);
+    g1_take_stored(&all.h, sums->h);
+    g1_take_stored(&all.a, sums->a);
+    g1_take_stored(&all.b1, sums->b1);
+    g1_take_stored(&all.c, sums->c);
+    g2_take_stored(&all.b2, sums->b2);
+    g1_take_stored(&b.a, blinding->a);
+    g1_take_stored(&b.b1, blinding->b1);
+    g1_take_stored(&b.c, blinding->c);
+    g2_take_stored(&b.b2, blinding->b2);
+    assemble(out, key, &all, &b, &r, &s);
 }
 
 enum status step_prove(const struct groth16_key *key, const uint8_t *w, void *a, void *b,

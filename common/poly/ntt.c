@@ -237,7 +237,7 @@ void ntt_inverse(const struct ntt_domain *d, fr *a, struct pool *pool)
 
 void ntt_forward(const struct ntt_domain *d, fr *a, struct pool *pool)
 {
-    transform(d, &a, 1, NULL, false, true, pool);
+    transform(d, &a, 1, &fr_one, false, true, pool);
 }
 
 void ntt_coset_extend(const struct ntt_domain *d, fr *const vectors[], size_t count, const fr *g,

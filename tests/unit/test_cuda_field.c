@@ -52,6 +52,7 @@ TWIN_CHECKS(fq2, TWIN_FQ2)
 
 /* Integers that are not reduced: as the second factor, and in the test for it. */
 #define TWIN_PRIME_CHECKS(field, FIELD)                                                            \
+    /* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */                                       \
     static field field##_biased(uint64_t *rng, field *raw)                                         \
     {                                                                                              \
         field r;                                                                                   \

@@ -102,7 +102,7 @@ static enum status run(const void *arg, char **operands)
     const struct bench_options *options = arg;
     const struct bench_kind *kind;
     struct session session = {0};
-    char warning[512];
+    char warning[512] = "";
     enum status st = find_kind(operands[0], &kind);
     if (st == ST_OK)
         st = session_begin(&session, &options->compute);
