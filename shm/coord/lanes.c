@@ -1,364 +1,410 @@
 #include "shm/coord/lanes.h"
 
 #include <errno.h>
-#include <nng/nng.h>
-#include <nng/protocol/reqrep0/rep.h>
 #include <pthread.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "common/log.h"
-#include "common/socket.h"
+#include "shm/coord/wire.h"
 
-/* What users other than the owner and root may take, so that none of them can keep out the others,
- * and all together not the workers. */
 enum {
-    USER_LANES = 256, /* of all of them */
-    LANES_OF_USER = 64,
-    PIPES_OF_USER = 256,
-    SEND_MS = 2000, /* a reply that is not read for so long is dropped */
-    RECEIVE_MAX = 2 << 20,
-    SOCKET_MODE = 0666, /* any user may submit; what else it may is decided by its uid */
-    SOCKET_PATH_MAX = 107,
+    LANES_OF_CONNECTION = 8,
+    CONNECTIONS_OF_USER = 256, /* of one without rights */
+    READS_AT_ONCE = 16,        /* of one connection, before others have their turn */
+    ACCEPTS_AT_ONCE = 64,
+    EVENTS_AT_ONCE = 64,
+    SWEEP_EVERY_MS = 100, /* at most */
+    IDLE_MS = 1000,
+    GREETING_MS = 10000, /* who has not greeted by then is disconnected */
+    WORD_BYTES = 4,
+    TRACE_MAX = 8 * WORD_BYTES, /* of a request that comes through devices, hop by hop */
+};
+
+struct connection {
+    struct connection *next;
+    struct lanes *owner;
+    struct wire wire;
+    uint32_t uid;
+    int32_t pid;
+    unsigned lanes;
+    bool closed;       /* to be freed once it has no lanes */
+    uint32_t interest; /* what epoll was told */
+    int64_t since;
 };
 
 struct lane {
-    struct lanes *owner;
-    nng_ctx context;
-    nng_aio *aio;
-    bool sending;      /* else receiving; changed only while no operation is under way */
-    bool counted;      /* among those of its user; guarded */
-    uint32_t uid;      /* of the request at the desk */
-    nng_msg *request;  /* arrived, not yet taken */
-    struct lane *next; /* in a list of the arrived */
-};
-
-/* A connection of a user with limits. */
-struct connection {
-    int id; /* of nng's */
-    uint32_t uid;
+    struct connection *from;
+    struct lane *next;        /* in the list of the arrived */
+    uint8_t trace[TRACE_MAX]; /* the way back, which precedes the reply */
+    size_t trace_len;
+    uint8_t *message; /* owned, while it is read */
+    size_t len;
 };
 
 struct lanes {
-    nng_socket socket;
-    bool open, closed;
-    struct lane *lanes;
-    size_t count;
+    int listener, epoll, wake;
+    pthread_t thread;
+    bool running;
     void (*ring)(void *arg);
     void *arg;
-    pthread_mutex_t lock; /* guards arrived, connections, counts of users */
-    struct lane *arrived; /* the last first */
+    uint8_t *reading;     /* the message of the last arrival; the owner's */
+    pthread_mutex_t lock; /* guards all below, and the connections */
     struct connection *connections;
-    size_t connection_count, connection_capacity;
-    size_t counted;     /* lanes of users with limits */
-    struct lane *ready; /* the first first; the owner's */
-    nng_msg *reading;   /* what `bytes` of the last arrival points into */
+    struct lane *arrived, **arrived_end;
+    bool stop, news, paused; /* paused: not accepting, for want of descriptors */
+    int64_t swept;
 };
 
-/* ---- one lane ---- */
-
-static void receive(struct lane *lane)
+static int64_t now_ms(void)
 {
-    struct lanes *l = lane->owner;
-    pthread_mutex_lock(&l->lock);
-    l->counted -= lane->counted;
-    lane->counted = false;
-    pthread_mutex_unlock(&l->lock);
-    lane->sending = false;
-    nng_aio_set_timeout(lane->aio, NNG_DURATION_INFINITE);
-    nng_ctx_recv(lane->context, lane->aio);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void arrive(struct lane *lane)
-{
-    struct lanes *l = lane->owner;
-    lane->request = nng_aio_get_msg(lane->aio);
-    pthread_mutex_lock(&l->lock);
-    lane->next = l->arrived;
-    l->arrived = lane;
-    pthread_mutex_unlock(&l->lock);
-    l->ring(l->arg);
-}
+/* ---- connections; all locked ---- */
 
-/* On one of nng's threads. */
-static void on_operation(void *arg)
+static void close_connection(struct connection *c)
 {
-    struct lane *lane = arg;
-    int rc = nng_aio_result(lane->aio);
-    if (rc == 0 && !lane->sending) {
-        arrive(lane);
+    if (c->closed)
         return;
-    }
-    if (rc != 0 && lane->sending)
-        nng_msg_free(nng_aio_get_msg(lane->aio));
-    if (rc != NNG_ECLOSED && rc != NNG_ECANCELED)
-        receive(lane);
+    wire_fini(&c->wire); /* which takes it from epoll, too */
+    c->closed = true;
 }
 
-void lanes_reply(struct lane *lane, void *bytes, size_t len)
+static bool may_read(const struct connection *c)
 {
-    nng_msg *m;
-    if (nng_msg_alloc(&m, 0) != 0 || nng_msg_append(m, bytes, len) != 0) {
-        log_event(LEVEL_ERROR, NULL, "reply not sent: out of memory");
-        free(bytes);
-        receive(lane);
+    return c->lanes < LANES_OF_CONNECTION && !wire_is_busy(&c->wire);
+}
+
+/* Tells epoll what to look for. */
+static void look(struct connection *c)
+{
+    if (c->closed)
         return;
-    }
-    free(bytes);
-    lane->sending = true;
-    nng_aio_set_timeout(lane->aio, SEND_MS);
-    nng_aio_set_msg(lane->aio, m);
-    nng_ctx_send(lane->context, lane->aio);
-}
-
-/* A context that receives again forgets the request it had. */
-void lanes_drop(struct lane *lane)
-{
-    receive(lane);
-}
-
-/* ---- what has arrived ---- */
-
-static void take_arrived(struct lanes *l)
-{
-    pthread_mutex_lock(&l->lock);
-    struct lane *lane = l->arrived;
-    l->arrived = NULL;
-    pthread_mutex_unlock(&l->lock);
-    while (lane) {
-        struct lane *next = lane->next;
-        lane->next = l->ready;
-        l->ready = lane;
-        lane = next;
-    }
+    uint32_t interest = (may_read(c) ? EPOLLIN : 0) | (wire_is_busy(&c->wire) ? EPOLLOUT : 0);
+    struct epoll_event e = {.events = interest, .data.ptr = c};
+    if (interest != c->interest && epoll_ctl(c->owner->epoll, EPOLL_CTL_MOD, c->wire.fd, &e) == 0)
+        c->interest = interest;
 }
 
 /* A peer that the system does not tell has no rights. */
-static uint32_t uid_of(nng_pipe pipe)
+static void identify(struct connection *c, int fd)
 {
-    uint64_t uid;
-    return nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_UID, &uid) == 0 ? (uint32_t)uid : UINT32_MAX;
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    bool known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+    c->uid = known ? peer.uid : UINT32_MAX;
+    c->pid = known ? peer.pid : 0;
 }
 
-static struct desk_peer peer_of(nng_pipe pipe)
+static bool is_one_too_many(const struct lanes *l, const struct connection *new)
 {
-    uint64_t pid;
-    if (nng_pipe_get_uint64(pipe, NNG_OPT_IPC_PEER_PID, &pid) != 0)
-        pid = 0;
-    return (struct desk_peer){.uid = uid_of(pipe), .pid = (int32_t)pid};
+    unsigned own = 0;
+    if (new->uid == 0 || new->uid == geteuid())
+        return false;
+    for (const struct connection *c = l->connections; c; c = c->next)
+        own += !c->closed && c->uid == new->uid;
+    return own >= CONNECTIONS_OF_USER;
 }
 
-static bool has_limits(uint32_t uid)
+static void welcome(struct lanes *l, int fd)
 {
-    return uid != 0 && uid != geteuid();
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c) {
+        close(fd);
+        return;
+    }
+    identify(c, fd);
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = c};
+    if (is_one_too_many(l, c) || epoll_ctl(l->epoll, EPOLL_CTL_ADD, fd, &e) != 0) {
+        close(fd);
+        free(c);
+        return;
+    }
+    c->owner = l;
+    c->interest = e.events;
+    c->since = now_ms();
+    wire_init(&c->wire, fd);
+    c->next = l->connections;
+    l->connections = c;
 }
 
-/* Counts the lane among its user's, unless he has too many with requests that wait for something or
- * with replies that he does not read. */
-static bool count(struct lane *lane)
+static void watch_listener(struct lanes *l, bool on)
 {
-    struct lanes *l = lane->owner;
-    size_t own = 0;
-    if (!has_limits(lane->uid))
-        return true;
-    pthread_mutex_lock(&l->lock);
-    for (size_t i = 0; i < l->count; i++)
-        own += l->lanes[i].counted && l->lanes[i].uid == lane->uid;
-    lane->counted = own < LANES_OF_USER && l->counted < USER_LANES;
-    l->counted += lane->counted;
-    pthread_mutex_unlock(&l->lock);
-    return lane->counted;
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = &l->listener};
+    l->paused =
+        epoll_ctl(l->epoll, on ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, l->listener, &e) != 0 || !on;
 }
 
-static struct lane *next_lane(struct lanes *l)
+static void accept_some(struct lanes *l)
 {
-    if (!l->ready)
-        take_arrived(l);
-    struct lane *lane = l->ready;
-    if (lane)
-        l->ready = lane->next;
-    return lane;
+    for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+        int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0)
+            welcome(l, fd);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            watch_listener(l, false); /* until the next sweep */
+        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
+            return;
+    }
 }
+
+/* ---- requests; all locked ---- */
+
+/* Bytes of the way back at the front: words, of which the last has its highest bit set. 0 if there
+ * is none. */
+static size_t trace_length(const uint8_t *message, size_t len)
+{
+    for (size_t at = 0; at + WORD_BYTES <= len && at < TRACE_MAX; at += WORD_BYTES)
+        if (message[at] & 0x80)
+            return at + WORD_BYTES;
+    return 0;
+}
+
+/* False when it is no request. */
+static bool arrive(struct connection *c, uint8_t *message, size_t len)
+{
+    struct lanes *l = c->owner;
+    size_t trace = trace_length(message, len);
+    struct lane *lane = trace > 0 ? calloc(1, sizeof *lane) : NULL;
+    if (!lane) {
+        free(message);
+        return false;
+    }
+    lane->from = c;
+    lane->message = message;
+    lane->len = len;
+    lane->trace_len = trace;
+    memcpy(lane->trace, message, trace);
+    *l->arrived_end = lane;
+    l->arrived_end = &lane->next;
+    l->news = true;
+    c->lanes++;
+    return true;
+}
+
+static void read_some(struct connection *c)
+{
+    uint8_t *message;
+    size_t len;
+    for (int i = 0; i < READS_AT_ONCE && may_read(c); i++) {
+        enum wire_event e = wire_read(&c->wire, &message, &len);
+        if (e == WIRE_EMPTY)
+            return;
+        if (e == WIRE_BROKEN || (e == WIRE_MESSAGE && !arrive(c, message, len))) {
+            close_connection(c);
+            return;
+        }
+    }
+}
+
+static void serve(struct connection *c, uint32_t events)
+{
+    if (c->closed) /* by an event before this one */
+        return;
+    if ((events & (EPOLLHUP | EPOLLERR)) || ((events & EPOLLOUT) && !wire_flush(&c->wire)))
+        close_connection(c);
+    else if (events & EPOLLIN)
+        read_some(c);
+    look(c);
+}
+
+/* ---- the thread ---- */
+
+static void sweep(struct lanes *l)
+{
+    int64_t now = now_ms();
+    if (now - l->swept < SWEEP_EVERY_MS)
+        return;
+    l->swept = now;
+    if (l->paused)
+        watch_listener(l, true);
+    for (struct connection **at = &l->connections; *at;) {
+        struct connection *c = *at;
+        if (!c->closed && !c->wire.greeted && now - c->since > GREETING_MS)
+            close_connection(c);
+        if (!c->closed || c->lanes > 0) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        free(c);
+    }
+}
+
+static void handle(struct lanes *l, const struct epoll_event *events, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (events[i].data.ptr == &l->listener)
+            accept_some(l);
+        else if (events[i].data.ptr != &l->wake) /* that one only ends the wait */
+            serve(events[i].data.ptr, events[i].events);
+    }
+}
+
+static void *run(void *arg)
+{
+    struct lanes *l = arg;
+    int wait_ms = IDLE_MS;
+    for (bool stop = false; !stop;) {
+        struct epoll_event events[EVENTS_AT_ONCE];
+        int n = epoll_wait(l->epoll, events, EVENTS_AT_ONCE, wait_ms);
+        pthread_mutex_lock(&l->lock);
+        handle(l, events, n);
+        sweep(l);
+        bool news = l->news;
+        l->news = false;
+        stop = l->stop;
+        wait_ms = l->paused ? SWEEP_EVERY_MS : IDLE_MS;
+        pthread_mutex_unlock(&l->lock);
+        if (news)
+            l->ring(l->arg);
+    }
+    return NULL;
+}
+
+/* ---- the owner's side ---- */
 
 bool lanes_next(struct lanes *l, struct arrival *out)
 {
-    struct lane *lane;
-    while ((lane = next_lane(l)) != NULL) {
-        nng_msg *m = lane->request;
-        lane->request = NULL;
-        struct desk_peer peer = peer_of(nng_msg_get_pipe(m));
-        lane->uid = peer.uid;
-        if (count(lane)) {
-            l->reading = m;
-            *out = (struct arrival){
-                .token = lane, .peer = peer, .bytes = nng_msg_body(m), .len = nng_msg_len(m)};
-            return true;
-        }
-        nng_msg_free(m);
-        lanes_drop(lane); /* it comes again */
+    pthread_mutex_lock(&l->lock);
+    struct lane *lane = l->arrived;
+    if (lane) {
+        l->arrived = lane->next;
+        if (!l->arrived)
+            l->arrived_end = &l->arrived;
     }
-    return false;
+    pthread_mutex_unlock(&l->lock);
+    if (!lane)
+        return false;
+    l->reading = lane->message;
+    lane->message = NULL;
+    *out = (struct arrival){.token = lane,
+                            .peer = {.uid = lane->from->uid, .pid = lane->from->pid},
+                            .bytes = l->reading + lane->trace_len,
+                            .len = lane->len - lane->trace_len};
+    return true;
 }
 
 void lanes_accepted(struct lanes *l)
 {
-    nng_msg_free(l->reading);
+    free(l->reading);
     l->reading = NULL;
 }
 
-/* ---- connections ---- */
-
-/* Locked. */
-static bool keep_connection(struct lanes *l, int id, uint32_t uid)
+/* The lane ends, with a reply if there are bytes. */
+static void leave(struct lane *lane, const void *bytes, size_t len)
 {
-    size_t own = 0;
-    for (size_t i = 0; i < l->connection_count; i++)
-        own += l->connections[i].uid == uid;
-    if (own >= PIPES_OF_USER)
-        return false;
-    if (l->connection_count == l->connection_capacity) {
-        size_t more = l->connection_capacity ? 2 * l->connection_capacity : 64;
-        struct connection *list = reallocarray(l->connections, more, sizeof *list);
-        if (!list)
-            return false;
-        l->connections = list;
-        l->connection_capacity = more;
-    }
-    l->connections[l->connection_count++] = (struct connection){.id = id, .uid = uid};
-    return true;
-}
-
-/* Locked. */
-static void forget_connection(struct lanes *l, int id)
-{
-    for (size_t i = 0; i < l->connection_count; i++)
-        if (l->connections[i].id == id) {
-            l->connections[i] = l->connections[--l->connection_count];
-            return;
-        }
-}
-
-/* On one of nng's threads. */
-static void on_connection(nng_pipe pipe, nng_pipe_ev event, void *arg)
-{
-    struct lanes *l = arg;
-    bool kept = true;
-    uint32_t uid = event == NNG_PIPE_EV_ADD_PRE ? uid_of(pipe) : 0;
+    struct connection *c = lane->from;
+    struct lanes *l = c->owner;
     pthread_mutex_lock(&l->lock);
-    if (event == NNG_PIPE_EV_REM_POST)
-        forget_connection(l, nng_pipe_id(pipe));
-    else if (has_limits(uid))
-        kept = keep_connection(l, nng_pipe_id(pipe), uid);
+    c->lanes--; /* the thread frees it, if need be */
+    if (bytes && !c->closed && !wire_send(&c->wire, lane->trace, lane->trace_len, bytes, len))
+        close_connection(c);
+    look(c);
     pthread_mutex_unlock(&l->lock);
-    if (!kept)
-        nng_pipe_close(pipe);
+    free(lane->message);
+    free(lane);
 }
 
-/* ---- opening ---- */
-
-static enum status nng_failed(const char *path, int rc)
+void lanes_reply(struct lane *lane, void *bytes, size_t len)
 {
-    return fail(ST_RESOURCE, "socket %s: %s", path, nng_strerror(rc));
+    leave(lane, bytes, len);
+    free(bytes);
 }
 
-static enum status start_listening(struct lanes *l, const char *path)
+void lanes_drop(struct lane *lane)
 {
-    char url[SOCKET_PATH_MAX + 16];
-    nng_listener listener;
-    snprintf(url, sizeof url, "ipc://%s", path);
-    int rc = nng_rep0_open(&l->socket);
-    if (rc != 0)
-        return nng_failed(path, rc);
-    l->open = true;
-    rc = nng_socket_set_size(l->socket, NNG_OPT_RECVMAXSZ, RECEIVE_MAX);
-    if (rc == 0)
-        rc = nng_pipe_notify(l->socket, NNG_PIPE_EV_ADD_PRE, on_connection, l);
-    if (rc == 0)
-        rc = nng_pipe_notify(l->socket, NNG_PIPE_EV_REM_POST, on_connection, l);
-    if (rc == 0)
-        rc = nng_listener_create(&listener, l->socket, url);
-    if (rc == 0)
-        rc = nng_listener_set_int(listener, NNG_OPT_IPC_PERMISSIONS, SOCKET_MODE);
-    if (rc == 0)
-        rc = nng_listener_start(listener, 0);
-    return rc == 0 ? ST_OK : nng_failed(path, rc);
+    leave(lane, NULL, 0);
 }
 
-static enum status open_lane(struct lanes *l, struct lane *lane)
+/* ---- opening and closing ---- */
+
+static enum status start_thread(struct lanes *l)
 {
-    lane->owner = l;
-    int rc = nng_ctx_open(&lane->context, l->socket);
-    if (rc == 0 && (rc = nng_aio_alloc(&lane->aio, on_operation, lane)) != 0)
-        nng_ctx_close(lane->context);
-    return rc == 0 ? ST_OK : fail(ST_RESOURCE, "coordinator: %s", nng_strerror(rc));
+    sigset_t all, before;
+    struct epoll_event e = {.events = EPOLLIN, .data.ptr = &l->wake};
+    l->epoll = epoll_create1(EPOLL_CLOEXEC);
+    l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (l->epoll < 0 || l->wake < 0 || epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &e) != 0)
+        return fail(ST_RESOURCE, "coordinator: no descriptor to wait at: %m");
+    watch_listener(l, true);
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are the main thread's */
+    int error = pthread_create(&l->thread, NULL, run, l);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    l->running = error == 0;
+    return error == 0 ? ST_OK : fail(ST_RESOURCE, "coordinator: no thread: %s", strerror(error));
 }
 
-static enum status open_all(struct lanes *l, const char *path, size_t count)
+enum status lanes_open(struct lanes **out, const char *path, void (*ring)(void *arg), void *arg)
 {
-    l->lanes = calloc(count, sizeof *l->lanes);
-    if (!l->lanes)
-        return fail(ST_RESOURCE, "coordinator: out of memory");
-    enum status st = start_listening(l, path);
-    for (size_t i = 0; st == ST_OK && i < count; i++) {
-        st = open_lane(l, &l->lanes[i]);
-        l->count += st == ST_OK;
-    }
-    for (size_t i = 0; st == ST_OK && i < count; i++)
-        receive(&l->lanes[i]);
-    return st;
-}
-
-enum status lanes_open(struct lanes **out, const char *path, uint32_t clients,
-                       void (*ring)(void *arg), void *arg)
-{
-    if (strlen(path) > SOCKET_PATH_MAX)
-        return fail(ST_RESOURCE,
-                    "socket %s: its path has %zu characters, at most %d are possible: use a "
-                    "shorter directory",
-                    path, strlen(path), SOCKET_PATH_MAX);
-    if (unlink(path) != 0 && errno != ENOENT)
-        return fail(ST_RESOURCE, "socket %s: %m", path);
     struct lanes *l = calloc(1, sizeof *l);
     if (!l)
         return fail(ST_RESOURCE, "coordinator: out of memory");
-    CHECK(pthread_mutex_init(&l->lock, NULL) == 0);
+    l->listener = l->epoll = l->wake = -1;
+    l->arrived_end = &l->arrived;
     l->ring = ring;
     l->arg = arg;
-    enum status st = open_all(l, path, (size_t)clients + USER_LANES);
-    if (st != ST_OK) {
-        lanes_shut(l);
-        lanes_close(l);
-        return st;
+    CHECK(pthread_mutex_init(&l->lock, NULL) == 0);
+    enum status st = wire_listen(&l->listener, path);
+    if (st == ST_OK)
+        st = start_thread(l);
+    if (st == ST_OK) {
+        *out = l;
+        return ST_OK;
     }
-    *out = l;
-    return ST_OK;
+    lanes_shut(l);
+    lanes_close(l);
+    return st;
 }
 
 void lanes_shut(struct lanes *l)
 {
-    if (!l)
+    uint64_t one = 1;
+    if (!l || !l->running)
         return;
-    for (size_t i = 0; i < l->count; i++)
-        nng_aio_stop(l->lanes[i].aio);
-    l->closed = !l->open || socket_close(l->socket);
-    l->open = false;
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_mutex_unlock(&l->lock);
+    (void)!write(l->wake, &one, sizeof one);
+    pthread_join(l->thread, NULL);
+    l->running = false;
+    for (struct connection *c = l->connections; c; c = c->next)
+        close_connection(c);
+}
+
+static void close_descriptor(int fd)
+{
+    if (fd >= 0)
+        close(fd);
 }
 
 void lanes_close(struct lanes *l)
 {
+    struct arrival unread;
     if (!l)
         return;
-    for (size_t i = 0; i < l->count; i++) {
-        nng_aio_free(l->lanes[i].aio);
-        if (l->lanes[i].request)
-            nng_msg_free(l->lanes[i].request);
+    while (lanes_next(l, &unread)) {
+        lanes_accepted(l);
+        lanes_drop(unread.token);
     }
-    free(l->lanes);
-    if (!l->closed)
-        return; /* on_connection may still come */
+    while (l->connections) {
+        struct connection *next = l->connections->next;
+        CHECK(l->connections->lanes == 0);
+        free(l->connections);
+        l->connections = next;
+    }
+    close_descriptor(l->listener);
+    close_descriptor(l->epoll);
+    close_descriptor(l->wake);
     pthread_mutex_destroy(&l->lock);
-    free(l->connections);
     free(l);
 }

@@ -1,12 +1,14 @@
 /* The coordinator's socket: requests in, one reply or none to each.
  *
- * A lane is a context of nng's REP socket: it receives one request, is a token in the desk's hands
- * until the reply or the drop, sends, and receives again. nng's threads do nothing but put lanes
- * with a request on a list and ring the bell; everything else is the owner's one thread.
+ * It speaks nng's protocol (wire.h) without nng, whose server side does not stand users it cannot
+ * trust: the listener of nng 1.5 ends for good when somebody hangs up during the greeting, and who
+ * does not read his replies takes its contexts, one after the other.
  *
- * There are more lanes than clients, so that requests which wait at the desk (a second at most)
- * leave some for users; and each user may have only so many connections, and requests without a
- * reply, that he cannot keep the others out. Requests beyond are dropped: they come again. */
+ * A lane is a request that has no reply yet, a token in the desk's hands. A thread accepts, reads
+ * and goes on sending; it puts requests on a list and rings the bell. Everything else is the
+ * owner's one thread. A connection has only so many lanes, and is not read while a reply to it is
+ * on its way, so that nobody can take more than his connections hold; and a user other than the
+ * owner and root has only so many of these. */
 #ifndef PINION_SHM_COORD_LANES_H
 #define PINION_SHM_COORD_LANES_H
 
@@ -16,9 +18,9 @@ struct lanes;
 struct lane;
 
 /* Listens at the socket file `path`, replacing one that a dead coordinator left: the caller holds
- * the lock that makes it the only one. ring(arg) is called from other threads. ST_RESOURCE. */
-enum status lanes_open(struct lanes **out, const char *path, uint32_t clients,
-                       void (*ring)(void *arg), void *arg) MUST_CHECK;
+ * the lock that makes it the only one. ring(arg) is called from another thread. ST_RESOURCE. */
+enum status lanes_open(struct lanes **out, const char *path, void (*ring)(void *arg),
+                       void *arg) MUST_CHECK;
 
 /* No request arrives any more and no reply leaves; tokens may still be dropped. NULL is fine. */
 void lanes_shut(struct lanes *l);

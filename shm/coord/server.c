@@ -284,7 +284,7 @@ static enum status serve(struct server *s)
     snprintf(path, sizeof path, "%s/coord.sock", s->coord.dir);
     enum status st = open_desk(s);
     if (st == ST_OK)
-        st = lanes_open(&s->lanes, path, s->coord.options.clients, ring, s);
+        st = lanes_open(&s->lanes, path, ring, s);
     if (st != ST_OK)
         return st;
     log_event(LEVEL_INFO, NULL, "ready", log_string("socket", path),

@@ -59,10 +59,13 @@ export class Daemons {
         return this;
     }
 
-    /** SIGTERM to the supervisor; how it ended. With keep, to be started again. */
-    async stop({ keep = false } = {}) {
+    /** Signals the supervisor; how it ended. With keep, to be started again. */
+    async stop({ keep = false, signal = "SIGTERM", times = 1 } = {}) {
         this.process.ref();
-        this.process.kill("SIGTERM");
+        for (let i = 0; i < times; i++) {
+            this.process.kill(signal);
+            await pause(20);
+        }
         const late = pause(STOP_SECONDS * 1000, null, { ref: false });
         const how = await Promise.race([this.exited, late]);
         if (!how) {
@@ -145,12 +148,12 @@ export class Daemons {
     }
 }
 
-/** A circuit that fills a domain of 4096, with a key and a witness; none without Python. */
-export function chain(curve) {
+/** A circuit that fills a domain of 2^log2, with a key and a witness; none without Python. */
+export function chain(curve, log2 = 12) {
     const ours = { bn128: "bn254", bls12381: "bls12-381" }[curve];
     const base = path.join(folder(), ours);
     const script = new URL("../bench/chain.py", import.meta.url).pathname;
-    const made = spawnSync("python3", [script, "--log2", "12", "--curve", ours, base]);
+    const made = spawnSync("python3", [script, "--log2", `${log2}`, "--curve", ours, base]);
     if (made.error) {
         return [];
     }

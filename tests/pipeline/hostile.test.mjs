@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { spawn } from "node:child_process";
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -117,6 +118,20 @@ test("connections that are no SP, messages beyond every size", async () => {
     lying.socket.write(Buffer.from([1, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]));
     assert.equal(await lying.gone, true);
     await assertServes();
+});
+
+test("connections that hang up at once", async () => {
+    const { pid } = (await d.status()).coord;
+    const descriptors = () => fs.readdirSync(`/proc/${pid}/fd`).length;
+    const before = descriptors();
+    for (let n = 0; n < 4000; n += 100) {
+        await Promise.all(Array.from({ length: 100 }, () => new Promise((resolve) => {
+            const socket = net.connect(`${d.dir}/coord.sock`, () => socket.destroy());
+            socket.on("error", () => {});
+            socket.on("close", resolve);
+        })));
+    }
+    await d.until(() => descriptors() <= before + 2, 10);
 });
 
 test("uploads: wrong sizes, digests, offsets and order", async () => {

@@ -24,4 +24,5 @@ target_compile_definitions(test_coord_server PRIVATE
   COORD_ACTOR="$<TARGET_FILE:coord_actor>")
 add_dependencies(test_coord_server coord_actor)
 set_tests_properties(unit.test_coord_server PROPERTIES LABELS integration TIMEOUT 120)
+pinion_add_unit_test(test_wire pinion_coord)
 pinion_add_unit_test(test_store pinion_shm pinion_test_files)
