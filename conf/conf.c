@@ -270,7 +270,7 @@ static enum status read_file(char **out, const char *path)
     ssize_t n = 1;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return fail(ST_RESOURCE, "%s: cannot be opened: %m", path);
+        return fail(ST_INPUT, "%s: cannot be opened: %m", path);
     char *text = malloc(FILE_MAX + 2);
     if (text == NULL) {
         close(fd);
@@ -288,9 +288,9 @@ static enum status read_file(char **out, const char *path)
     errno = saved;
     enum status st = ST_OK;
     if (n < 0)
-        st = fail(ST_RESOURCE, "%s: cannot be read: %m", path);
+        st = fail(ST_INPUT, "%s: cannot be read: %m", path);
     else if (len > FILE_MAX)
-        st = fail(ST_RESOURCE, "%s: is larger than %d bytes", path, FILE_MAX);
+        st = fail(ST_INPUT, "%s: is larger than %d bytes", path, FILE_MAX);
     else if (memchr(text, 0, len) != NULL)
         st = fail(ST_INPUT, "%s: is not text: it has a NUL byte", path);
     if (st != ST_OK) {

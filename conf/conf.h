@@ -80,7 +80,7 @@ extern const size_t conf_key_count;
 
 void conf_init(struct conf *out); /* the defaults */
 
-/* The defaults overlaid with the file's values. *out is untouched on failure. ST_RESOURCE when the
+/* The defaults overlaid with the file's values. *out is untouched on failure. ST_INPUT when the
  * file cannot be read or is larger than 1 MiB. */
 enum status conf_load(struct conf *out, const char *path) MUST_CHECK;
 

@@ -20,7 +20,7 @@ need_cmake
 
 heading "Build (a few minutes)"
 cmake --preset release -DPINION_TESTS=OFF -DPINION_WERROR=OFF >/dev/null
-cmake --build --preset release -j "$(nproc)" --target pinion
+cmake --build --preset release -j "$(nproc)" --target pinion pinion-coord pinion-gpud pinion-synth
 mkdir -p "$out"
 pinion=build/bin/pinion
 

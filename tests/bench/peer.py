@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times `pinion prove` beside other provers: same keys, same threads, taking turns in one run.
 
-    peer.py --pinion build/tools/pinion --rapidsnark /path/to/prover --threads 2
+    peer.py --pinion build/bin/pinion --rapidsnark /path/to/prover --threads 2
 
 Keys are made by `pinion setup --insecure`; circuits by chain.py (full-width witness) and sha256.mjs
 (witness of 0 and 1; needs `npm ci` in tests/js). Every prover's first proof is checked by `pinion
@@ -140,6 +140,7 @@ def main():
     parser.add_argument("--circuits", default=DEFAULT, help="default: " + DEFAULT)
     parser.add_argument("--folder", default="build/bench", help="keeps circuits and keys")
     args = parser.parse_args()
+    args.folder = os.path.abspath(args.folder)
     os.makedirs(args.folder, exist_ok=True)
     # whoever counts processors counts these; the program itself is told as well
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])

@@ -136,7 +136,7 @@ test("SIGHUP rereads the configuration, and a wrong one changes nothing", async 
     const submit = ["submit", "--circuit", "mul2", "--witness", mul2.wtns, "--seed", seed];
     const hangUp = async (text, event) => {
         fs.writeFileSync(path.join(own.folder, "pinion.cfg"), text);
-        process.kill((await own.status()).coord.pid, "SIGHUP");
+        own.process.kill("SIGHUP"); // passed on: the tests have no terminal
         await own.until((s) => s.events.some((e) => e.event === event) || own.logText().includes(event), 5);
     };
     await own.addCircuit("mul2", mul2.zkey);

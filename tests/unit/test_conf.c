@@ -221,9 +221,9 @@ static void unreadable_files_are_named(void **state)
 {
     (void)state;
     struct conf c;
-    expect(conf_load(&c, "/nonexistent/pinion.cfg"), ST_RESOURCE, "/nonexistent/pinion.cfg");
-    expect(conf_load(&c, "/"), ST_RESOURCE, "cannot be read");
-    expect(conf_load(&c, "/dev/zero"), ST_RESOURCE, "larger");
+    expect(conf_load(&c, "/nonexistent/pinion.cfg"), ST_INPUT, "/nonexistent/pinion.cfg");
+    expect(conf_load(&c, "/"), ST_INPUT, "cannot be read");
+    expect(conf_load(&c, "/dev/zero"), ST_INPUT, "larger");
 }
 
 int main(void)

@@ -76,8 +76,11 @@ static enum status run_all(const struct up_options *o, const struct conf *conf)
         return st;
     snprintf(threads, sizeof threads, "%u", share_of_threads(conf, synths));
     const char *format = conf->log.format == LOG_JSON ? "json" : "text";
-    all[0] = (struct supervised){
-        .name = "pinion-coord", .args = {programs.coord}, .order = 0, .essential = true};
+    all[0] = (struct supervised){.name = "pinion-coord",
+                                 .args = {programs.coord},
+                                 .order = 0,
+                                 .rereads = true,
+                                 .essential = true};
     append(&all[0], "--dir", dir);
     append(&all[0], "--config", o->config);
     append(&all[0], "--arena", o->arena);
@@ -138,7 +141,10 @@ const struct command cmd_up = {
     .about =
         "Runs pinion-coord, pinion-gpud and N times pinion-synth in the foreground, starts each\n"
         "again when it dies, and stops all of them, in order, on SIGINT or SIGTERM; a second\n"
-        "signal kills them. Accepted jobs survive either.\n",
+        "signal kills them. SIGHUP does the same on a terminal; elsewhere it makes the "
+        "coordinator\n"
+        "read its configuration again. A coordinator or daemon that refuses to start ends it,\n"
+        "with its exit code. Accepted jobs survive all of this.\n",
     .examples = "  pinion up --dir ./state --synths 2 --arena 1G\n"
                 "  pinion up --config pinion.cfg\n",
     .options = options,

@@ -32,6 +32,7 @@ struct supervisor {
     size_t count;
     sigset_t signals, before;
     int signals_taken;
+    bool terminal;       /* standard input is one */
     int refusal;         /* exit code of an essential child that will not run; NONE */
     const char *refused; /* its name */
 };
@@ -131,13 +132,22 @@ static double start_due(struct supervisor *s)
     return wait;
 }
 
+static void pass_on(const struct supervisor *s, int signal)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->children[i].what->rereads && s->children[i].pid != 0)
+            kill(s->children[i].pid, signal);
+}
+
 /* Waits for a signal or ms. */
 static void wait_signal(struct supervisor *s, double ms)
 {
     struct timespec t = {.tv_sec = (time_t)(ms / 1e3)};
     t.tv_nsec = (long)((ms - 1e3 * (double)t.tv_sec) * 1e6);
     int signal = sigtimedwait(&s->signals, NULL, &t);
-    if (signal > 0 && signal != SIGCHLD)
+    if (signal == SIGHUP && !s->terminal)
+        pass_on(s, SIGHUP);
+    else if (signal > 0 && signal != SIGCHLD)
         s->signals_taken++;
     reap(s);
 }
@@ -195,7 +205,7 @@ static enum status refusal(const struct supervisor *s)
 
 enum status supervise(const struct supervised *children, size_t n)
 {
-    struct supervisor s = {.count = n, .refusal = NONE};
+    struct supervisor s = {.count = n, .refusal = NONE, .terminal = isatty(STDIN_FILENO)};
     s.children = calloc(n, sizeof *s.children);
     if (!s.children)
         return fail(ST_RESOURCE, "no memory");

@@ -1,7 +1,8 @@
 /* Processes that are kept running: started, started again when they die, stopped in order.
  *
  * One supervisor a process, used from its only thread. It takes SIGTERM, SIGINT, SIGHUP and SIGCHLD
- * while it runs. Children die with it, however it ends. */
+ * while it runs. SIGHUP is a terminal that closes where there is one, and stops; elsewhere it is passed
+ * on. Children die with it, however it ends. */
 #ifndef PINION_TOOLS_SUPERVISE_H
 #define PINION_TOOLS_SUPERVISE_H
 
@@ -16,6 +17,7 @@ struct supervised {
     const char *name;                 /* for messages */
     const char *args[SUPERVISE_ARGS]; /* a program's path and its arguments, ended by NULL */
     unsigned order;                   /* the highest is stopped first, and waited for */
+    bool rereads;                     /* SIGHUP is passed on to it */
     bool essential; /* when it refuses to run (exit codes 2 to 4) there is nothing to supervise */
 };
 
