@@ -171,6 +171,18 @@ test("outputs that cannot be written exit 4 and leave nothing behind", () => {
     assert.deepEqual(fs.readdirSync(folder), []);
 });
 
+test("a limit of the size of files exits 4 and leaves nothing behind", () => {
+    const folder = p.folder();
+    const limited = (...args) =>
+        spawnSync("bash", ["-c", 'ulimit -f 1; "$0" "$@"', p.program, ...args], {
+            encoding: "utf8",
+        });
+    const run = limited("setup", "--insecure", f.r1cs, path.join(folder, "k.zkey"));
+    assert.equal(run.status, 4, `${run.signal} ${run.stderr}`);
+    assert.match(run.stderr, /^pinion: [^\n]*k\.zkey[^\n]*\n$/);
+    assert.deepEqual(fs.readdirSync(folder), []);
+});
+
 test("earlier outputs are replaced by a proof and kept by a failure", () => {
     const folder = p.folder();
     const [proof, publics] = ["proof.json", "public.json"].map((name) => path.join(folder, name));
