@@ -77,6 +77,15 @@ test("inspect tells people the same as scripts", () => {
     }
 });
 
+test("inspect reads JSON of any layout, and none of any size", () => {
+    const text = fs.readFileSync(f.vkey, "utf8");
+    p.assertStatus(p.pinion("inspect", p.file(".json", `\n\t ${text}\n`)), 0);
+    const huge = p.file(".json", '{"a": ""}');
+    fs.truncateSync(huge, 2 ** 31);
+    p.assertRefused(p.pinion("inspect", huge), 3, /too many/);
+    fs.unlinkSync(huge);
+});
+
 test("as many threads as the processor set allows", () => {
     const [first] = /Cpus_allowed_list:\s*(\d+)/
         .exec(fs.readFileSync("/proc/self/status"))
