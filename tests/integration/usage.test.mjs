@@ -124,6 +124,7 @@ const wrongUsage = [
     ]),
     ["prove", "--cpu", "z80", ...good],
     ["prove", f.zkey, f.wtns, out[0], out[0]],
+    ["prove", f.zkey, f.wtns, out[0], out[0].replace("/proof", "/./proof")],
     ["verify"],
     ["verify", f.vkey],
     ["verify", f.vkey, f.publics, f.proof, f.proof],
