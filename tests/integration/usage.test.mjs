@@ -86,6 +86,17 @@ test("inspect reads JSON of any layout, and none of any size", () => {
     fs.unlinkSync(huge);
 });
 
+test("warnings stay on one line", () => {
+    const key = path.join(p.folder(), "a\nb\u009b1m.zkey");
+    const outputs = ["proof.json", "public.json"].map((name) => path.join(p.folder(), name));
+    const setup = p.pinion("setup", "--insecure", f.r1cs, key);
+    const prove = p.pinion("prove", key, f.wtns, ...outputs);
+    for (const run of [setup, prove]) {
+        p.assertStatus(run, 0);
+        assert.match(run.stderr, /^pinion: warning: [ -~]+\n$/);
+    }
+});
+
 test("as many threads as the processor set allows", () => {
     const [first] = /Cpus_allowed_list:\s*(\d+)/
         .exec(fs.readFileSync("/proc/self/status"))

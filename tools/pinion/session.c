@@ -34,11 +34,12 @@ void session_warn(struct session *s, const char *format, ...)
 {
     if (s->quiet)
         return;
-    char text[512];
+    char text[PATH_MAX + 512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    status_clean(text);
     progress_line_fini(&s->line);
     fprintf(stderr, "pinion: warning: %s\n", text);
 }
