@@ -24,9 +24,12 @@ enum status {
 #define fail(st, ...) (status_record(__VA_ARGS__), (st))
 
 /* Records the message (printf-style; %m is errno's text) unless this thread already holds one. What
- * a file or a user put into it cannot break the line or steer a terminal: control characters become
- * '?'. Leaves errno alone. */
+ * a file or a user put into it cannot break the line or steer a terminal: see status_clean. Of a
+ * very long one the middle is left out. Leaves errno alone. */
 void status_record(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Replaces the control characters of a text, those of UTF-8 too, by '?'. */
+void status_clean(char *text);
 
 /* The recorded message, "" if none. Valid until the next fail or status_clear on this thread. */
 const char *status_message(void);

@@ -54,7 +54,7 @@ static inline void walk_wtns(const struct wtns *w)
 static inline void walk_r1cs(const struct r1cs *r)
 {
     const uint8_t *cursor = r->constraints;
-    CHECK((uint64_t)r->n_pub_out + r->n_pub_in + r->n_prv_in < r->n_wires);
+    CHECK((uint64_t)r->n_pub_out + r->n_pub_in < r->n_wires);
     for (uint64_t i = 0; i < (uint64_t)r->n_constraints * 3; i++) {
         struct r1cs_lc lc = r1cs_next(r, &cursor);
         for (uint32_t k = 0; k < lc.count; k++) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -64,15 +65,33 @@ static const char *guard_find(uintptr_t address)
     return NULL;
 }
 
-static void say(const char *text)
+/* Appends to a text of that size; returns the new length. */
+static size_t append(char *text, size_t size, size_t length, const char *part)
 {
-    ssize_t ignored = write(STDERR_FILENO, text, strlen(text));
+    size_t n = strnlen(part, size - 1 - length);
+    memcpy(text + length, part, n);
+    text[length + n] = '\0';
+    return length + n;
+}
+
+/* One line, in one write. */
+static void say_unreadable(const char *path)
+{
+    char text[PATH_MAX + 128];
+    size_t length = append(text, PATH_MAX, 0, "pinion: ");
+    length = append(text, PATH_MAX, length, path);
+    length = append(text, sizeof text, length,
+                    ": the file became shorter, or could not be read, while it was in use");
+    status_clean(text);
+    text[length++] = '\n';
+    ssize_t ignored = write(STDERR_FILENO, text, length);
     (void)ignored;
 }
 
 /* Async-signal-safe. */
 static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     (void)context;
     const char *path = guard_find((uintptr_t)info->si_addr);
     if (!path) {
@@ -80,9 +99,10 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
         raise(signal_number); /* blocked here: ends the process when this returns */
         return;
     }
-    say("pinion: ");
-    say(path);
-    say(": the file became shorter, or could not be read, while it was in use\n");
+    /* relaxed: the first thread speaks and ends all others */
+    while (atomic_flag_test_and_set_explicit(&told, memory_order_relaxed))
+        pause();
+    say_unreadable(path);
     _exit(status_exit_code(ST_INPUT));
 }
 

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -282,7 +283,20 @@ enum status output_commit(struct output *o)
     return ST_OK;
 }
 
-static enum status commit_pair(struct output *a, struct output *b)
+static const int guarded_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
+enum { GUARDED_SIGNALS = sizeof guarded_signals / sizeof guarded_signals[0] };
+
+/* Keeps the guarded signals back, so that none falls between two renames. */
+static void hold_signals(sigset_t *old)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < GUARDED_SIGNALS; i++)
+        sigaddset(&set, guarded_signals[i]);
+    pthread_sigmask(SIG_BLOCK, &set, old);
+}
+
+static enum status finish_pair(struct output *a, struct output *b)
 {
     if (a->slot && b->slot && strcmp(a->target, b->target) == 0)
         return fail(ST_INPUT, "%s and %s are the same file: two outputs need two names", a->path,
@@ -290,10 +304,12 @@ static enum status commit_pair(struct output *a, struct output *b)
     /* files before pipes: what went into a pipe cannot be taken back */
     bool b_first = !a->slot && b->slot;
     enum status st = finish(b_first ? b : a);
-    if (st == ST_OK)
-        st = finish(b_first ? a : b);
-    if (st == ST_OK)
-        st = put_in_place_for_now(a);
+    return st == ST_OK ? finish(b_first ? a : b) : st;
+}
+
+static enum status rename_pair(struct output *a, struct output *b)
+{
+    enum status st = put_in_place_for_now(a);
     if (st != ST_OK)
         return st;
     st = put_in_place(b);
@@ -304,17 +320,22 @@ static enum status commit_pair(struct output *a, struct output *b)
 
 enum status output_commit_pair(struct output *a, struct output *b)
 {
-    enum status st = commit_pair(a, b);
-    if (st != ST_OK) {
+    sigset_t old;
+    enum status st = finish_pair(a, b);
+    hold_signals(&old);
+    if (st == ST_OK)
+        st = rename_pair(a, b);
+    if (st == ST_OK) {
+        settle(a);
+        settle(b);
+        destroy(a);
+        destroy(b);
+    } else {
         output_abandon(a);
         output_abandon(b);
-        return st;
     }
-    settle(a);
-    settle(b);
-    destroy(a);
-    destroy(b);
-    return ST_OK;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return st;
 }
 
 enum status output_write_pair(const char *path_a, const char *a, const char *path_b, const char *b)
@@ -357,12 +378,12 @@ static void on_signal(int signal_number)
 
 void output_guard(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    for (size_t i = 0; i < GUARDED_SIGNALS; i++) {
         struct sigaction action = {.sa_handler = on_signal}, old;
         sigfillset(&action.sa_mask);
-        CHECK(sigaction(signals[i], NULL, &old) == 0);
+        CHECK(sigaction(guarded_signals[i], NULL, &old) == 0);
         if (old.sa_handler != SIG_IGN)
-            CHECK(sigaction(signals[i], &action, NULL) == 0);
+            CHECK(sigaction(guarded_signals[i], &action, NULL) == 0);
     }
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not a death */
 }

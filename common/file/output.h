@@ -3,8 +3,8 @@
  *
  * A symbolic link is followed: what it points to is replaced. An existing target that is not a
  * regular file (a pipe, /dev/null), /dev/stdout and /dev/fd/N are written directly. Temporary files
- * are removed on failure and on SIGINT, SIGTERM and SIGHUP (output_guard, from main). At most
- * OUTPUT_MAX_OPEN at the same time. Any thread may call; one thread at a time for one output.
+ * are removed on failure and on SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXCPU (output_guard, from
+ * main). At most OUTPUT_MAX_OPEN at the same time. Any thread may call; one thread at a time for one output.
  *
  * Failures name the path. ST_RESOURCE: its directory does not exist, it may not be written, it is a
  * directory or a dangling link, the disk is full or fails, no memory. */
@@ -29,8 +29,8 @@ enum status output_commit(struct output *o) MUST_CHECK;
 void output_abandon(struct output *o); /* removes the temporary file; NULL is fine */
 
 /* Both or neither: nothing is renamed before both are on disk, and the first is taken back if the
- * second cannot be renamed. (A crash between the two renames leaves the first new.) Destroys both
- * either way. */
+ * second cannot be renamed; signals wait meanwhile. (A crash between the two renames leaves the
+ * first new.) Destroys both either way. */
 enum status output_commit_pair(struct output *a, struct output *b) MUST_CHECK;
 
 /* Texts a and b to path_a and path_b, both or neither. ST_INPUT also if the paths are the same
@@ -39,7 +39,8 @@ enum status output_write_pair(const char *path_a, const char *a, const char *pat
                               const char *b) MUST_CHECK;
 enum status output_write(const char *path, const char *text) MUST_CHECK;
 
-/* Installs the signal handlers, once, from main. A signal that is ignored stays so. */
+/* Installs the signal handlers, once, from main. A signal that is ignored stays so, and SIGXFSZ is
+ * from then on: a limit of the size of files is a write that fails. */
 void output_guard(void);
 
 #endif

@@ -28,7 +28,7 @@ static struct place element(const struct place *array, size_t i)
     return p;
 }
 
-static enum status load(const struct file_map *text, size_t max_size, json_t **out)
+enum status json_parse(const struct file_map *text, size_t max_size, json_t **out)
 {
     if (text->size > max_size)
         return fail(ST_INPUT, "%s: %zu bytes are too many for such a file, the limit is %zu",
@@ -227,7 +227,7 @@ static enum status read_vkey(struct document *d, struct groth16_vkey *vk)
 enum status vkey_json_parse(const struct file_map *text, struct groth16_vkey *out)
 {
     json_t *root;
-    enum status st = load(text, JSON_MAX_SIZE, &root);
+    enum status st = json_parse(text, JSON_MAX_SIZE, &root);
     if (st != ST_OK)
         return st;
     struct document d = {.path = text->path, .root = root};
@@ -264,7 +264,7 @@ enum status proof_json_parse(const struct file_map *text, const struct curve *cu
                              struct groth16_proof *out)
 {
     json_t *root;
-    enum status st = load(text, PROOF_JSON_MAX_SIZE, &root);
+    enum status st = json_parse(text, PROOF_JSON_MAX_SIZE, &root);
     if (st != ST_OK)
         return st;
     struct document d = {text->path, root, curve};
@@ -297,7 +297,7 @@ enum status public_json_parse(const struct file_map *text, const struct curve *c
                               uint8_t **out)
 {
     json_t *root;
-    enum status st = load(text, JSON_MAX_SIZE, &root);
+    enum status st = json_parse(text, JSON_MAX_SIZE, &root);
     if (st != ST_OK)
         return st;
     struct document d = {text->path, root, curve};

@@ -33,6 +33,11 @@ enum status proof_json_parse(const struct file_map *text, const struct curve *cu
 enum status public_json_parse(const struct file_map *text, const struct curve *curve, uint32_t n,
                               uint8_t **out) MUST_CHECK;
 
+/* Any JSON object or array of at most max_size bytes; jansson's, owned by the caller. */
+struct json_t;
+enum status json_parse(const struct file_map *text, size_t max_size,
+                       struct json_t **out) MUST_CHECK;
+
 /* The text, malloc'd, NUL-terminated, no trailing newline. ST_RESOURCE: no memory. */
 enum status vkey_json_format(const struct groth16_vkey *vk, char **out) MUST_CHECK;
 enum status proof_json_format(const struct groth16_proof *proof, char **out) MUST_CHECK;

@@ -36,13 +36,14 @@ static enum status parse_header(struct r1cs *r, const struct sections *sections)
     r->n_prv_in = section_u32(p + 12);
     r->n_labels = section_u64(p + 16);
     r->n_constraints = section_u32(p + 24);
-    uint64_t named = 1 + (uint64_t)r->n_pub_out + r->n_pub_in + r->n_prv_in;
+    /* private inputs are not all wires: circom drops those that no constraint needs */
+    uint64_t named = 1 + (uint64_t)r->n_pub_out + r->n_pub_in;
     if (r->n_wires < named)
         return fail(ST_INPUT,
                     "%s: section 1 (header): %" PRIu32
-                    " wires are too few for the constant, %" PRIu32 " outputs, %" PRIu32
-                    " public and %" PRIu32 " private inputs",
-                    sections->path, r->n_wires, r->n_pub_out, r->n_pub_in, r->n_prv_in);
+                    " wires are too few for the constant, %" PRIu32 " outputs and %" PRIu32
+                    " public inputs",
+                    sections->path, r->n_wires, r->n_pub_out, r->n_pub_in);
     return ST_OK;
 }
 

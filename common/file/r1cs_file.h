@@ -10,7 +10,7 @@ struct r1cs_file {
     struct r1cs r1cs; /* borrows from map */
 };
 
-/* Walks every constraint once, so that r1cs_next needs no checks. ST_INPUT names path, section,
+/* Walks every constraint once: what r1cs_next finds later is sound. ST_INPUT names path, section,
  * constraint and reason: among others a wire that does not exist and a coefficient that is not
  * below the group order. Constraints are numbered from 0. A circuit with custom gates opens
  * (has_custom_gates); setup refuses it. */

@@ -60,14 +60,19 @@ static uint8_t *put_record(uint8_t *record, uint32_t matrix, uint32_t row, uint3
     return record + GROTH16_COEF_HEADER + FR_BYTES;
 }
 
-void qap_at(const struct r1cs *r1cs, const fr *lagrange, fr *const m[3], uint8_t *coefs)
+bool qap_at(const struct r1cs *r1cs, const fr *lagrange, fr *const m[3], uint8_t *coefs,
+            uint64_t n_coefs)
 {
+    uint64_t left = n_coefs - r1cs_n_public(r1cs) - 1;
     for (int k = 0; k < 3; k++)
         memset(m[k], 0, (size_t)r1cs->n_wires * sizeof(fr));
     const uint8_t *cursor = r1cs->constraints;
     for (uint32_t row = 0; row < r1cs->n_constraints; row++) {
         for (uint32_t k = 0; k < 3; k++) {
             struct r1cs_lc lc = r1cs_next(r1cs, &cursor);
+            if (k < 2 && lc.count > left)
+                return false;
+            left -= k < 2 ? lc.count : 0;
             for (uint32_t i = 0; i < lc.count; i++) {
                 uint32_t wire = r1cs_term_wire(r1cs, lc, i);
                 fr value, t;
@@ -85,4 +90,5 @@ void qap_at(const struct r1cs *r1cs, const fr *lagrange, fr *const m[3], uint8_t
         fr_add(&m[0][s], &m[0][s], &lagrange[row]);
         coefs = put_record(coefs, 0, row, s, &fr_one);
     }
+    return left == 0;
 }

@@ -15,10 +15,11 @@ void lagrange_at(fr *out, const struct ntt_domain *d, const fr *t, const fr *fac
                  struct pool *pool);
 
 /* m[k][s] = sum over constraints j of M_k[j][s] lagrange[j], for k = A, B, C and every wire s;
- * n_public
- * + 1 extra rows behind the constraints give A coefficient 1 at wire s. coefs: the entries of A and
- * B and the extra rows, as records of a zkey in snarkjs' order; as many as qap_count_coefs says. */
-void qap_at(const struct r1cs *r1cs, const fr *lagrange, fr *const m[3], uint8_t *coefs);
+ * n_public + 1 extra rows behind the constraints give A coefficient 1 at wire s. coefs: the entries
+ * of A and B and the extra rows, as records of a zkey in snarkjs' order; n_coefs of them, as
+ * qap_count_coefs said. False if it would not say so now: the circuit has changed. */
+bool qap_at(const struct r1cs *r1cs, const fr *lagrange, fr *const m[3], uint8_t *coefs,
+            uint64_t n_coefs) MUST_CHECK;
 
 /* Terms of A and B in all constraints, and the n_public + 1 extra ones. */
 static inline uint64_t qap_count_coefs(const struct r1cs *r1cs)

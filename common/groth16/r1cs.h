@@ -1,6 +1,8 @@
-/* A rank-1 constraint system as circom's r1cs stores it: a view that has been validated once, so
- * that walking it needs no checks. For every constraint three linear combinations A, B, C with (A
- * w)(B w) = C w. */
+/* A rank-1 constraint system as circom's r1cs stores it: a view that has been validated once. For
+ * every constraint three linear combinations A, B, C with (A w)(B w) = C w.
+ *
+ * The view is usually of a mapped file, and whoever overwrites that in place must spoil the result,
+ * not the heap: walking stays inside the view and names only wires that exist, whatever it says. */
 #ifndef PINION_GROTH16_R1CS_H
 #define PINION_GROTH16_R1CS_H
 
@@ -39,17 +41,26 @@ struct r1cs_lc {
     const uint8_t *terms;
 };
 
-/* Reads the linear combination at *cursor and moves *cursor behind it. */
+/* Reads the linear combination at *cursor and moves *cursor behind it. One that does not fit in
+ * what is left has no terms. */
 static inline struct r1cs_lc r1cs_next(const struct r1cs *r, const uint8_t **cursor)
 {
+    size_t left = r->constraints_size - (size_t)(*cursor - r->constraints);
+    size_t term = 4 + (size_t)r->curve->fr_bytes;
+    if (left < 4)
+        return (struct r1cs_lc){0, *cursor};
     struct r1cs_lc lc = {r1cs_u32(*cursor), *cursor + 4};
-    *cursor = lc.terms + (size_t)lc.count * (4 + r->curve->fr_bytes);
+    if (lc.count > (left - 4) / term)
+        lc.count = 0;
+    *cursor = lc.terms + lc.count * term;
     return lc;
 }
 
+/* Below n_wires. */
 static inline uint32_t r1cs_term_wire(const struct r1cs *r, struct r1cs_lc lc, uint32_t i)
 {
-    return r1cs_u32(lc.terms + (size_t)i * (4 + r->curve->fr_bytes));
+    uint32_t wire = r1cs_u32(lc.terms + (size_t)i * (4 + r->curve->fr_bytes));
+    return wire < r->n_wires ? wire : 0;
 }
 
 static inline const uint8_t *r1cs_term_value(const struct r1cs *r, struct r1cs_lc lc, uint32_t i)

@@ -242,7 +242,10 @@ static enum status make_key(const struct r1cs *r1cs, const struct ntt_domain *d,
 
     progress_report(progress, "setup matrices", 0, r1cs->n_constraints);
     lagrange_at(w->rows, d, &s->tau, &fr_one, pool);
-    qap_at(r1cs, w->rows, w->matrix, in_storage(storage, key.coefs));
+    if (!qap_at(r1cs, w->rows, w->matrix, in_storage(storage, key.coefs), key.n_coefs)) {
+        free(storage);
+        return fail(ST_INPUT, "%s: the file changed while it was read", r1cs->path);
+    }
     h_scalars(w->rows, d, g, s, pool);
     combine_scalars(w, s, key.n_vars, key.n_public);
     put_points(&key, storage, w, s, pool, progress);

@@ -77,6 +77,26 @@ test("inspect tells people the same as scripts", () => {
     }
 });
 
+test("inspect reads JSON of any layout, and none of any size", () => {
+    const text = fs.readFileSync(f.vkey, "utf8");
+    p.assertStatus(p.pinion("inspect", p.file(".json", `\n\t ${text}\n`)), 0);
+    const huge = p.file(".json", '{"a": ""}');
+    fs.truncateSync(huge, 2 ** 31);
+    p.assertRefused(p.pinion("inspect", huge), 3, /too many/);
+    fs.unlinkSync(huge);
+});
+
+test("warnings stay on one line", () => {
+    const key = path.join(p.folder(), "a\nb\u009b1m.zkey");
+    const outputs = ["proof.json", "public.json"].map((name) => path.join(p.folder(), name));
+    const setup = p.pinion("setup", "--insecure", f.r1cs, key);
+    const prove = p.pinion("prove", key, f.wtns, ...outputs);
+    for (const run of [setup, prove]) {
+        p.assertStatus(run, 0);
+        assert.match(run.stderr, /^pinion: warning: [ -~]+\n$/);
+    }
+});
+
 test("as many threads as the processor set allows", () => {
     const [first] = /Cpus_allowed_list:\s*(\d+)/
         .exec(fs.readFileSync("/proc/self/status"))
@@ -115,6 +135,7 @@ const wrongUsage = [
     ]),
     ["prove", "--cpu", "z80", ...good],
     ["prove", f.zkey, f.wtns, out[0], out[0]],
+    ["prove", f.zkey, f.wtns, out[0], out[0].replace("/proof", "/./proof")],
     ["verify"],
     ["verify", f.vkey],
     ["verify", f.vkey, f.publics, f.proof, f.proof],
@@ -168,6 +189,18 @@ test("outputs that cannot be written exit 4 and leave nothing behind", () => {
         p.assertRefused(p.pinion("vkey", f.zkey, place), 4);
         p.assertRefused(p.pinion("setup", "--insecure", f.r1cs, place), 4);
     }
+    assert.deepEqual(fs.readdirSync(folder), []);
+});
+
+test("a limit of the size of files exits 4 and leaves nothing behind", () => {
+    const folder = p.folder();
+    const limited = (...args) =>
+        spawnSync("bash", ["-c", 'ulimit -f 1; "$0" "$@"', p.program, ...args], {
+            encoding: "utf8",
+        });
+    const run = limited("setup", "--insecure", f.r1cs, path.join(folder, "k.zkey"));
+    assert.equal(run.status, 4, `${run.signal} ${run.stderr}`);
+    assert.match(run.stderr, /^pinion: [^\n]*k\.zkey[^\n]*\n$/);
     assert.deepEqual(fs.readdirSync(folder), []);
 });
 

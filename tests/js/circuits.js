@@ -38,6 +38,13 @@ template InRange(bits) {
 }
 `;
 
+const unused = `
+template Square(n) {
+    signal input x; signal input ignored[n]; signal output y;
+    y <== x * x;
+}
+`;
+
 function bitsOf(text, count) {
     const ofByte = (byte) => [...byte.toString(2).padStart(8, "0")];
     const bits = [...Buffer.from(text)].flatMap(ofByte);
@@ -92,4 +99,10 @@ export const circomlibCircuits = [
         only: "bn128",
     },
     { ...sha256(440), only: "bn128" },
+    {
+        // circom's header counts inputs that have no wire
+        name: "unused",
+        source: source([], unused, main("Square(5)")),
+        input: { x: "3", ignored: ["1", "2", "3", "4", "5"] },
+    },
 ];

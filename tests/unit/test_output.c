@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,9 +227,9 @@ static int killed_while_open(const char *path, int signal_number)
 
 static void signals_leave_nothing(void **state)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
     const char *path = scratch_path(state, "file");
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         int status = killed_while_open(path, signals[i]);
         assert_true(WIFSIGNALED(status));
         assert_int_equal(WTERMSIG(status), signals[i]);
@@ -238,6 +240,66 @@ static void signals_leave_nothing(void **state)
     int status = killed_while_open(path, SIGHUP);
     signal(SIGHUP, SIG_DFL);
     assert_true(WIFEXITED(status));
+}
+
+/* A limit of the size of files ends a write, not the process. */
+static void file_size_limit(void **state)
+{
+    const char *path = scratch_path(state, "file");
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const struct rlimit limit = {2, 2};
+        output_guard();
+        bool refused =
+            setrlimit(RLIMIT_FSIZE, &limit) == 0 && output_write(path, "text") == ST_RESOURCE;
+        _exit(refused ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(scratch_count(state), 0);
+}
+
+/* The rename to be interrupted: 1 for the next, 0 for none. */
+static unsigned interrupted;
+
+/* In place of the C library's. */
+int rename(const char *old, const char *new)
+{
+    if (interrupted > 0 && --interrupted == 0)
+        raise(SIGTERM);
+    return renameat(AT_FDCWD, old, AT_FDCWD, new);
+}
+
+/* Writes a pair and dies of a signal in the rename of its second file. */
+static void write_interrupted(const char *a, const char *b, bool existing)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        output_guard();
+        interrupted = existing ? 1 : 2; /* an old first file is exchanged, not renamed over */
+        _exit(output_write_pair(a, "new", b, "new") == ST_OK ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+}
+
+static void signals_do_not_split_pairs(void **state)
+{
+    const char *a = scratch_path(state, "a"), *b = scratch_path(state, "b");
+    for (unsigned existing = 0; existing < 2; existing++) {
+        write_interrupted(a, b, existing);
+        assert_true(scratch_holds(a, "new"));
+        assert_true(scratch_holds(b, "new"));
+        assert_int_equal(scratch_count(state), 2);
+        scratch_write(a, "old", 3);
+        scratch_write(b, "old", 3);
+    }
 }
 
 #define scratch_test(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
@@ -258,6 +320,8 @@ int main(void)
         scratch_test(pair_is_all_or_nothing),
         scratch_test(many_at_once),
         scratch_test(signals_leave_nothing),
+        scratch_test(file_size_limit),
+        scratch_test(signals_do_not_split_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,11 +51,29 @@ static void nothing_to_satisfy(void **state)
     pool_destroy(pool);
 }
 
+/* As when the mapped file is overwritten after it was checked. */
+static void any_bytes(void **state)
+{
+    (void)state;
+    struct pool *pool = test_pool(2);
+    struct circuit c = circuit_create((struct shape){CONSTRAINTS, 2, 2, WIRES}, 10);
+    uint64_t seed = 6;
+    for (unsigned round = 0; round < 20; round++) {
+        for (size_t i = 0; i < c.r1cs.constraints_size; i += 1 + random_u64(&seed) % 50)
+            c.constraints[i] = round == 0 ? 0xff : (uint8_t)(random_u64(&seed) % 4);
+        uint64_t first = step_first_unsatisfied(&c.r1cs, c.w, pool);
+        assert_true(first < CONSTRAINTS || first == UINT64_MAX);
+    }
+    circuit_destroy(&c);
+    pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lowest_is_named),
         cmocka_unit_test(nothing_to_satisfy),
+        cmocka_unit_test(any_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

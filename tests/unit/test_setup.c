@@ -1,6 +1,8 @@
 /* What setup refuses, the records that it writes, and secrets that cannot serve. */
 #include "tests/unit/circuit.h"
 
+#include "common/groth16/qap.h"
+
 enum { RECORD = GROTH16_COEF_HEADER + FR_BYTES };
 
 static void assert_refused(enum status got, const char *text)
@@ -124,12 +126,33 @@ static void records_in_order(void **state)
     pool_destroy(pool);
 }
 
+/* As when the mapped file is overwritten between the passes over it. */
+static void circuit_that_changes(void **state)
+{
+    (void)state;
+    struct circuit c = circuit_create((struct shape){10, 2, 1, 9}, 78);
+    uint64_t seed = 5, n = qap_count_coefs(&c.r1cs);
+    fr lagrange[14] = {{{0}}}, values[3][9];
+    uint8_t *coefs = malloc(n * RECORD);
+    assert_non_null(coefs);
+    fr *const m[] = {values[0], values[1], values[2]};
+    assert_true(qap_at(&c.r1cs, lagrange, m, coefs, n));
+    for (unsigned round = 0; round < 2000; round++) {
+        uint8_t *at = c.constraints + random_u64(&seed) % c.r1cs.constraints_size;
+        *at = (uint8_t)(random_u64(&seed) % 3 ? random_u64(&seed) % 4 : random_u64(&seed));
+        uint64_t now = qap_count_coefs(&c.r1cs);
+        assert_int_equal(qap_at(&c.r1cs, lagrange, m, coefs, n), now == n);
+    }
+    free(coefs);
+    circuit_destroy(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(domain_sizes),     cmocka_unit_test(refuses),
         cmocka_unit_test(refuses_secrets),  cmocka_unit_test(known_secrets_repeat),
-        cmocka_unit_test(records_in_order),
+        cmocka_unit_test(records_in_order), cmocka_unit_test(circuit_that_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

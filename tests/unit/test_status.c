@@ -36,19 +36,30 @@ static void stays_on_one_line(void **state)
     status_clear();
     assert_int_equal(fail(ST_INPUT, "%s", "a\nb\r\x1b[2Jc\td\x7f\xc3\xa9"), ST_INPUT);
     assert_string_equal(status_message(), "a?b??[2Jc?d?\xc3\xa9");
+    char text[] = "\xc2\x9b"
+                  "2J\xc2\xa0\xc3\x9f\xc2";
+    status_clean(text);
+    assert_string_equal(text, "??2J\xc2\xa0\xc3\x9f\xc2");
 }
 
+/* In the middle: begin and end say what and why. */
 static void long_messages_are_cut(void **state)
 {
     (void)state;
-    char text[5000];
-    memset(text, 'x', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    status_clear();
-    assert_int_equal(fail(ST_INPUT, "%s", text), ST_INPUT);
-    size_t length = strlen(status_message());
-    assert_true(length > 500 && length < sizeof text - 1);
-    assert_memory_equal(status_message(), text, length);
+    char text[20000];
+    const char reason[] = ": is a directory";
+    for (size_t n = 500; n < sizeof text; n += n < 1500 ? 1 : 777) {
+        memset(text, 'x', n);
+        text[n] = '\0';
+        status_clear();
+        assert_int_equal(fail(ST_INPUT, "%s%s", text, reason), ST_INPUT);
+        const char *message = status_message();
+        size_t length = strlen(message), whole = n + strlen(reason);
+        assert_memory_equal(message, text, 500);
+        assert_true(length == whole || (length < whole && strstr(message, "x...x")));
+        if (n <= 8000) /* two paths */
+            assert_string_equal(message + length - strlen(reason), reason);
+    }
 }
 
 static void exit_codes(void **state)

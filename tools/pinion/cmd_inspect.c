@@ -122,15 +122,18 @@ static enum status inspect_proof(struct facts *f, const char *path, const json_t
     return st;
 }
 
-static enum status inspect_json(struct facts *f, const char *path, struct pool *pool)
+static enum status inspect_json(struct facts *f, const char *path)
 {
-    (void)pool;
-    json_error_t error;
-    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    enum status st;
-    if (!json)
-        st = fail(ST_INPUT, "%s: line %d: no valid JSON: %s", path, error.line, error.text);
-    else if (json_object_get(json, "vk_alpha_1"))
+    json_t *json = NULL;
+    struct file_map map;
+    enum status st = file_map(&map, path);
+    if (st != ST_OK)
+        return st;
+    st = json_parse(&map, JSON_MAX_SIZE, &json);
+    file_unmap(&map);
+    if (st != ST_OK)
+        return st;
+    if (json_object_get(json, "vk_alpha_1"))
         st = inspect_vkey(f, path);
     else if (json_object_get(json, "pi_a"))
         st = inspect_proof(f, path, json);
@@ -147,8 +150,14 @@ static const struct {
     {"zkey", inspect_zkey},
     {"wtns", inspect_wtns},
     {"r1cs", inspect_r1cs},
-    {"{", inspect_json},
 };
+
+/* What a JSON object can start with. */
+static bool starts_json(char first)
+{
+    static const char firsts[] = {'{', ' ', '\t', '\r', '\n'};
+    return memchr(firsts, first, sizeof firsts) != NULL;
+}
 
 static enum status inspect(struct facts *f, const char *path, struct pool *pool)
 {
@@ -162,6 +171,8 @@ static enum status inspect(struct facts *f, const char *path, struct pool *pool)
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (strncmp(start, types[i].start, strlen(types[i].start)) == 0)
             return types[i].inspect(f, path, pool);
+    if (starts_json(start[0]))
+        return inspect_json(f, path);
     return fail(ST_INPUT, "%s: neither .zkey, .wtns, .r1cs nor snarkjs' JSON", path);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/pinion/session.h"
 
 #include <libgen.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +34,12 @@ void session_warn(struct session *s, const char *format, ...)
 {
     if (s->quiet)
         return;
-    char text[512];
+    char text[PATH_MAX + 512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    status_clean(text);
     progress_line_fini(&s->line);
     fprintf(stderr, "pinion: warning: %s\n", text);
 }
@@ -68,12 +70,42 @@ json_t *session_stages_json(const struct groth16_timings *t)
                      "verify", t->verify);
 }
 
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool stat_directory_of(const char *path, struct stat *out)
+{
+    char copy[PATH_MAX];
+    size_t length = strlen(path);
+    if (length >= sizeof copy)
+        return false;
+    memcpy(copy, path, length + 1);
+    return stat(dirname(copy), out) == 0;
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Of paths that name nothing yet: out and ./out would be one file. */
+static bool same_new_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return strcmp(last_name(a), last_name(b)) == 0 && stat_directory_of(a, &sa) &&
+           stat_directory_of(b, &sb) && same_inode(&sa, &sb);
+}
+
 static bool same_file(const char *a, const char *b)
 {
     struct stat sa, sb;
-    if (stat(a, &sa) == 0 && stat(b, &sb) == 0)
-        return S_ISREG(sa.st_mode) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
-    return strcmp(a, b) == 0;
+    bool have_a = stat(a, &sa) == 0, have_b = stat(b, &sb) == 0;
+    if (have_a && have_b)
+        return S_ISREG(sa.st_mode) && same_inode(&sa, &sb);
+    return !have_a && !have_b && same_new_file(a, b);
 }
 
 static enum status check_writable(const char *path)
