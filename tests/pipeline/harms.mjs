@@ -9,14 +9,14 @@ import { fixture } from "../js/fixtures.js";
 import { Wire } from "./wire.mjs";
 
 const STRANGER = 65534;
+const witness = fs.readFileSync(fixture("bn128", "mul2").wtns); // while it may be read
 
 const harms = {
     /** Connections without end, each of which waits for a job all the time. */
     async wait(dir) {
         const first = new Wire(dir);
-        const bytes = fs.readFileSync(fixture("bn128", "mul2").wtns);
-        await first.ask("submit", { id: "parked", circuit: "mul2", size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") });
-        await first.ask("upload", { id: "parked", offset: 0 }, bytes);
+        await first.ask("submit", { id: "parked", circuit: "mul2", size: witness.length, sha256: createHash("sha256").update(witness).digest("hex") });
+        await first.ask("upload", { id: "parked", offset: 0 }, witness);
         assert.equal((await first.ask("commit", { id: "parked" })).state, "waiting");
         await crowd(dir, 600, async (w) => {
             while (!w.closed) {

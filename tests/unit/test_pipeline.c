@@ -107,10 +107,12 @@ static void rig_init(struct rig *r, unsigned lies, unsigned second_lies)
         assert_int_equal(pool_create(&r->pools[i], 1), ST_OK);
     for (int i = 0; i < 2; i++)
         assert_int_equal(backend_cpu_create(&r->real[i], r->pools[i]), ST_OK);
-    r->device =
-        (struct lying){.base = {&lying_ops, "lying"}, .real = r->real[0], .lies = lies, .lie = 1};
-    r->second = (struct lying){
-        .base = {&lying_ops, "second"}, .real = r->real[1], .lies = second_lies, .lie = 2};
+    r->device = (struct lying){
+        .base = {.ops = &lying_ops, .name = "lying"}, .real = r->real[0], .lies = lies, .lie = 1};
+    r->second = (struct lying){.base = {.ops = &lying_ops, .name = "second"},
+                               .real = r->real[1],
+                               .lies = second_lies,
+                               .lie = 2};
     assert_int_equal(keys_create(&r->keys, &r->device.base, 1 << 30), ST_OK);
     const struct pipeline_parts parts = {&r->device.base, &r->second.base, r->keys, r->pools[2]};
     assert_int_equal(pipeline_create(&r->pipeline, &parts), ST_OK);
