@@ -70,7 +70,7 @@ stage "packages" packages || finish
 stage "npm packages of the tests" oracles
 stage "static checks" tools/lint.sh
 stage "build, release" build release || finish
-stage "build, address sanitizer" build asan && stage "tests, address sanitizer" test_all asan -LE "slow|model"
+stage "build, address sanitizer" build asan && stage "tests, address sanitizer" test_all asan -LE model
 stage "build, clang and libFuzzer" build fuzz && stage "fuzz targets" test_all fuzz
 stage "tests, release" test_all release
 finish
