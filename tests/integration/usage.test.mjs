@@ -192,6 +192,17 @@ test("outputs that cannot be written exit 4 and leave nothing behind", () => {
     assert.deepEqual(fs.readdirSync(folder), []);
 });
 
+test("a full standard output exits 4 and leaves nothing behind", () => {
+    const folder = p.folder();
+    const files = [path.join(folder, "proof.json"), path.join(folder, "public.json")];
+    const full = fs.openSync("/dev/full", "w");
+    const args = ["prove", "--json", f.zkey, f.wtns, ...files];
+    const run = spawnSync(p.program, args, { encoding: "utf8", stdio: ["ignore", full, "pipe"] });
+    fs.closeSync(full);
+    assert.equal(run.status, 4, run.stderr);
+    assert.deepEqual(fs.readdirSync(folder), []);
+});
+
 test("a limit of the size of files exits 4 and leaves nothing behind", () => {
     const folder = p.folder();
     const limited = (...args) =>

@@ -88,6 +88,7 @@ test("bad witnesses: exit 1 with the reason; prove --connect: exit 3", async () 
 });
 
 test("usage: what is missing or cannot be", async () => {
+    await d.refused(2, /--arena 1X: is no size/, "up", "--arena", "1X");
     await d.refused(2, /--circuit/, "submit", "--witness", mul2.wtns);
     await d.refused(2, /--witness/, "submit", "--circuit", "mul2");
     await d.refused(2, /cannot be computed yet/, "submit", "--circuit", "mul2", "--input", mul2.r1cs);

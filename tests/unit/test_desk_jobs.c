@@ -437,6 +437,9 @@ static void deadline_ends_a_waiting_job(void **state)
     char members[64];
     snprintf(members, sizeof members, ",\"deadline\":%" PRId64, o->host.wall(o) + 5000);
     office_submit(o, ALICE, "late", "small", members);
+    /* repeated a moment later it is the same job, whatever its deadline was reckoned to be */
+    snprintf(members, sizeof members, ",\"deadline\":%" PRId64, o->host.wall(o) + 6000);
+    office_submit(o, ALICE, "late", "small", members);
     office_pass(o, 3000);
     assert_int_equal(office_job(o, "late").state, JOB_WAITING);
     office_restart(o);

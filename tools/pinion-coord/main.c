@@ -82,8 +82,10 @@ static enum status load(struct conf *conf, const struct arguments *a)
 {
     conf_init(conf);
     enum status st = a->config ? conf_load(conf, a->config) : ST_OK;
-    if (st == ST_OK && a->arena)
-        st = conf_size_parse(&conf->arena.size, a->arena);
+    if (st == ST_OK && a->arena && conf_size_parse(&conf->arena.size, a->arena) != ST_OK) {
+        status_clear();
+        st = fail(ST_USAGE, "--arena %s: is no size, such as 512M or 16G", a->arena);
+    }
     return st;
 }
 

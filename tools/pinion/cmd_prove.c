@@ -29,7 +29,7 @@ struct proving {
     struct wtns wtns;
     struct groth16_proof proof;
     struct groth16_timings timings;
-    double load_ms, copy_ms, write_ms, total_ms;
+    double load_ms, copy_ms, total_ms;
     struct backend *backend;
     char backend_warning[BACKEND_WARNING_BYTES];
 };
@@ -124,7 +124,6 @@ static enum status prove(struct proving *p)
 static enum status write_outputs(struct proving *p)
 {
     const struct groth16_key *key = &p->synthesis.zkey.key;
-    double start = session_clock_ms();
     char *proof = NULL, *publics = NULL;
     enum status st = proof_json_format(&p->proof, &proof);
     if (st == ST_OK)
@@ -134,7 +133,6 @@ static enum status write_outputs(struct proving *p)
         st = output_write_pair(p->proof_path, proof, p->public_path, publics);
     free(proof);
     free(publics);
-    p->write_ms = session_clock_ms() - start;
     return st;
 }
 
@@ -144,7 +142,6 @@ static enum status print_json(const struct proving *p)
     json_t *stages = session_stages_json(&p->timings);
     json_object_set_new(stages, "load", json_real(p->load_ms));
     json_object_set_new(stages, "copy", json_real(p->copy_ms));
-    json_object_set_new(stages, "write", json_real(p->write_ms));
     return session_print_json(json_pack(
         "{s:s,s:I,s:I,s:I,s:I,s:s,s:s,s:i,s:f,s:o}", "curve", key->curve->name, "domain",
         (json_int_t)key->domain, "constraints", (json_int_t)p->synthesis.zkey.constraints,
@@ -153,6 +150,7 @@ static enum status print_json(const struct proving *p)
         "threads", (int)pool_threads(p->session.pool), "ms", p->total_ms, "stages", stages));
 }
 
+/* What can fail on the way out comes before the outputs: a failure leaves none behind. */
 static enum status run_in_session(struct proving *p, char **operands)
 {
     double start = session_clock_ms();
@@ -160,14 +158,15 @@ static enum status run_in_session(struct proving *p, char **operands)
     if (st != ST_OK)
         return st;
     st = prove(p);
-    if (st == ST_OK)
-        st = write_outputs(p);
     p->total_ms = session_clock_ms() - start;
     progress_line_fini(&p->session.line);
-    if (st != ST_OK)
-        return st;
-    warn(p);
-    return p->options->json ? print_json(p) : ST_OK;
+    if (st == ST_OK && p->options->json)
+        st = print_json(p);
+    if (st == ST_OK)
+        st = write_outputs(p);
+    if (st == ST_OK)
+        warn(p);
+    return st;
 }
 
 /* What only the embedded prover does must not be asked of the daemons. */

@@ -108,8 +108,10 @@ static enum status run(const void *options, char **operands)
     uint64_t bytes;
     conf_init(&conf);
     enum status st = o->config ? conf_load(&conf, o->config) : ST_OK;
-    if (st == ST_OK && o->arena)
-        st = conf_size_parse(&bytes, o->arena);
+    if (st == ST_OK && o->arena && conf_size_parse(&bytes, o->arena) != ST_OK) {
+        status_clear();
+        st = fail(ST_USAGE, "--arena %s: is no size, such as 512M or 16G", o->arena);
+    }
     if (st == ST_OK)
         st = client_address(address, o->dir ? o->dir : client_default_where());
     if (st != ST_OK)
