@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/groth16/clock.h"
+#include "common/clock.h"
 #include "common/groth16/ops.h"
 #include "gpud/backend_cuda_private.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
 #include "gpud/parts.h"
@@ -132,7 +133,7 @@ static enum status deliver(struct daemon *d)
 
 static enum status tell_progress(struct daemon *d)
 {
-    double now = pipeline_now_ms();
+    double now = clock_ms();
     if (now - d->told_ms < PROGRESS_MS)
         return ST_OK;
     d->told_ms = now;
@@ -232,7 +233,7 @@ static enum status ask(struct daemon *d, bool idle)
 {
     struct client_reply reply = {.bytes = NULL};
     unsigned room = d->suspect.generation ? 0 : pipeline_room(d->pipeline);
-    d->asked_ms = pipeline_now_ms();
+    d->asked_ms = clock_ms();
     enum status st = member_call(d->member, &reply, "next",
                                  json_pack("{s:i, s:i, s:b}", "wait_ms", idle ? IDLE_WAIT_MS : 0,
                                            "room", (int)room, "alone_ok", idle),
@@ -253,7 +254,7 @@ static enum status serve(struct daemon *d)
             return fail(ST_RESOURCE, "%s: is lost to this process; start another one",
                         d->parts.device->name);
         bool idle = pipeline_room(d->pipeline) == PIPELINE_JOBS;
-        if (idle || pipeline_now_ms() - d->asked_ms >= BUSY_POLL_MS)
+        if (idle || clock_ms() - d->asked_ms >= BUSY_POLL_MS)
             st = ask(d, idle);
         if (st == ST_OK)
             st = deliver(d);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/groth16/clock.h"
+#include "common/clock.h"
 #include "common/groth16/ops.h"
 
 enum { LANE = 0, PAGE = 4096 };

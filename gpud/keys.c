@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/file/zkey.h"
 #include "common/groth16/ops.h"
 
@@ -48,13 +49,6 @@ static struct resident *resident_of(struct key *key)
 {
     static_assert(offsetof(struct resident, key) == 0, "a key is the begin of its resident");
     return (struct resident *)key;
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
 enum status keys_create(struct keys **out, struct backend *device, uint64_t budget)
@@ -257,7 +251,7 @@ enum status keys_acquire(struct keys *k, struct key **out, double *loading_ms, c
                          const char *path)
 {
     struct identity file = identify(path);
-    double start = now_ms();
+    double start = clock_ms();
     pthread_mutex_lock(&k->lock);
     struct resident *r = find(k, circuit, path, &file);
     drop_doomed(k);
@@ -271,7 +265,7 @@ enum status keys_acquire(struct keys *k, struct key **out, double *loading_ms, c
         enum status st = bring_in(k, &r, circuit, path, &file);
         if (st != ST_OK)
             return st;
-        *loading_ms = now_ms() - start;
+        *loading_ms = clock_ms() - start;
     }
     *out = &r->key;
     return ST_OK;

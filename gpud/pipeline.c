@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "gpud/pipeline_private.h"
 
@@ -185,7 +186,7 @@ static void *copy_thread(void *arg)
     struct job *j;
     while ((j = next_to_copy(p)) != NULL) {
         const struct vectors *v = &j->slice.vectors;
-        j->times.queue = pipeline_now_ms() - j->arrived_ms;
+        j->times.queue = clock_ms() - j->arrived_ms;
         enum status st = stage_copy(&p->parts, j);
         if (st != ST_OK) {
             end_job(p, j, st);
@@ -206,13 +207,13 @@ static void *prove_thread(void *arg)
     struct pipeline *p = arg;
     struct job *j;
     while ((j = next_job(p, STAGE_COPIED, STAGE_PROVING)) != NULL) {
-        double start = pipeline_now_ms();
+        double start = clock_ms();
         uint64_t known = atomic_load_explicit(&j->key->prove_us, memory_order_relaxed);
         pthread_mutex_lock(&p->lock);
         j->estimate_ms = estimate(known, PROVE_MS_PER_ROW * (double)j->key->key->domain);
         pthread_mutex_unlock(&p->lock);
         enum status st = stage_prove(&p->parts, j);
-        double ms = pipeline_now_ms() - start;
+        double ms = clock_ms() - start;
         atomic_store_explicit(&j->key->prove_us, us(ms), memory_order_relaxed);
         if (st != ST_OK) {
             end_job(p, j, st);
@@ -251,14 +252,14 @@ static void *verify_thread(void *arg)
     struct pipeline *p = arg;
     struct job *j;
     while ((j = next_job(p, STAGE_PROVED, STAGE_VERIFYING)) != NULL) {
-        double start = pipeline_now_ms();
+        double start = clock_ms();
         pthread_mutex_lock(&p->lock);
         j->estimate_ms = estimate(0, 0);
         pthread_mutex_unlock(&p->lock);
         enum status st = stage_verify(j);
         if (st == ST_INVALID)
             st = remake(p, j);
-        j->times.verify = pipeline_now_ms() - start;
+        j->times.verify = clock_ms() - start;
         if (st == ST_OK)
             st = stage_format(j);
         end_job(p, j, st);
@@ -337,7 +338,7 @@ static enum status fill_job(struct job *j, const struct pipeline_job *from)
     char *path = strdup(from->key_path);
     if (!path)
         return fail(ST_RESOURCE, "no memory");
-    *j = (struct job){.handle = from->handle, .key_path = path, .arrived_ms = pipeline_now_ms()};
+    *j = (struct job){.handle = from->handle, .key_path = path, .arrived_ms = clock_ms()};
     snprintf(j->id, sizeof j->id, "%s", from->id);
     snprintf(j->circuit, sizeof j->circuit, "%s", from->circuit);
     snprintf(j->seed, sizeof j->seed, "%s", from->seed ? from->seed : "");

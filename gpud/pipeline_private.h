@@ -49,8 +49,6 @@ struct job {
     struct pipeline_times times;
 };
 
-double pipeline_now_ms(void);
-
 /* Each does a stage's work on a job and reports ST_OK or why the job has failed; the second and
  * third want the first to have succeeded. */
 enum status stage_copy(const struct pipeline_parts *parts, struct job *j) MUST_CHECK;

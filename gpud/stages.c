@@ -1,21 +1,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/fault.h"
 #include "common/file/proof_json.h"
 #include "common/groth16/ops.h"
 #include "gpud/pipeline_private.h"
 
 enum { ALIGNMENT = 64, REMAKE_LANE = 0 };
-
-double pipeline_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 static size_t publics_bytes(const struct groth16_key *key)
 {
@@ -48,10 +41,10 @@ enum status stage_copy(const struct pipeline_parts *parts, struct job *j)
         st = device->ops->lane_reserve(device, j->lane, j->key->loaded);
     if (st == ST_OK && FAULT_FAILS("gpud.copy"))
         st = fail(ST_RESOURCE, "fault");
-    double start = pipeline_now_ms();
+    double start = clock_ms();
     if (st == ST_OK)
         st = device->ops->job_copy(device, j->lane, j->key->loaded, &j->slice.vectors);
-    j->times.copy = pipeline_now_ms() - start;
+    j->times.copy = clock_ms() - start;
     return st;
 }
 

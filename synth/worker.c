@@ -1,8 +1,8 @@
 #include "synth/worker.h"
 
 #include <stdio.h>
-#include <time.h>
 
+#include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
 #include "shm/job.h"
@@ -33,13 +33,6 @@ struct grant {
 struct stages {
     double witness, evaluate;
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 static bool stopping(const struct worker *w)
 {
@@ -79,7 +72,7 @@ static enum status fill_mapped(struct worker *w, const struct grant *g,
     const struct synthesis *synthesis;
     struct slice_plan plan;
     struct wtns wtns;
-    double start = now_ms();
+    double start = clock_ms();
     if (!g->witness)
         return fail(ST_INPUT, "job %s: has no witness file", g->id);
     enum status st = cache_get(w->cache, &synthesis, g->key, g->r1cs);
@@ -92,10 +85,10 @@ static enum status fill_mapped(struct worker *w, const struct grant *g,
     if (st != ST_OK)
         return st;
     st = synthesis_check(synthesis, &wtns, w->pool, NULL);
-    double checked = now_ms();
+    double checked = clock_ms();
     if (st == ST_OK) {
         synthesis_write(synthesis, &wtns, &plan, base, w->pool);
-        *stages = (struct stages){checked - start, now_ms() - checked};
+        *stages = (struct stages){checked - start, clock_ms() - checked};
     }
     wtns_close(&wtns);
     return st;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "gpud/cuda/runtime.h"
 #include "shm/arena.h"
 #include "tools/pinion/bench_device.h"
@@ -108,7 +109,7 @@ static enum status copy_staged(struct source *s, uint8_t *to, size_t bytes)
 
 static enum status copy(struct source *s, uint8_t *to, size_t bytes, double *ms)
 {
-    double start = session_clock_ms();
+    double start = clock_ms();
     enum status st = ST_OK;
     if (s->stage[0])
         st = copy_staged(s, to, bytes);
@@ -117,7 +118,7 @@ static enum status copy(struct source *s, uint8_t *to, size_t bytes, double *ms)
         CUDA_TRY(cudaMemcpyAsync(to + at, s->bytes + at, n, cudaMemcpyHostToDevice, NULL));
     }
     CUDA_TRY(cudaStreamSynchronize(NULL));
-    *ms = session_clock_ms() - start;
+    *ms = clock_ms() - start;
     return st;
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "tools/pinion/bench.h"
 #if PINION_WITH_CUDA
 #include "tools/pinion/bench_device.h"
@@ -68,10 +69,10 @@ static enum status measure(const struct bench_job *job, const struct input *in,
     for (unsigned i = 0; st == ST_OK && i < job->repeat; i++) {
         uint8_t sum[MAX_POINT_BYTES];
         progress_report(&job->session->line.progress, "msm", i, job->repeat);
-        double start = session_clock_ms();
+        double start = clock_ms();
         st = job->curve->ops->msm(job->group, in->bases, in->scalars, in->n, job->session->pool,
                                   sum);
-        out->ms[i] = session_clock_ms() - start;
+        out->ms[i] = clock_ms() - start;
         out->correct &= st == ST_OK && memcmp(sum, in->expected, point_bytes(job)) == 0;
     }
     return st;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "tools/pinion/bench.h"
 #if PINION_WITH_CUDA
 #include "tools/pinion/bench_device.h"
@@ -16,9 +17,9 @@ static enum status measure(const struct bench_job *job, uint8_t *work, const uin
     for (unsigned i = 0; st == ST_OK && i < job->repeat; i++) {
         memcpy(work, input, bytes);
         progress_report(&job->session->line.progress, "ntt", i, job->repeat);
-        double start = session_clock_ms();
+        double start = clock_ms();
         st = ops->ntt(work, job->log2, false, job->session->pool);
-        out->ms[i] = session_clock_ms() - start;
+        out->ms[i] = clock_ms() - start;
         bool moved = memcmp(work, input, bytes) != 0 || job->log2 == 0;
         if (st == ST_OK)
             st = ops->ntt(work, job->log2, true, job->session->pool);

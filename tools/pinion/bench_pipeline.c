@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/file/zkey.h"
 #include "common/groth16/setup.h"
 #include "gpud/pipeline.h"
@@ -239,17 +240,17 @@ static enum status take_events(struct shop *s)
  * do at all. */
 static enum status work(struct shop *s, double ms)
 {
-    double start = session_clock_ms();
+    double start = clock_ms();
     enum status st = ST_OK;
-    while (st == ST_OK && session_clock_ms() - start < ms) {
+    while (st == ST_OK && clock_ms() - start < ms) {
         for (unsigned room = pipeline_room(s->pipeline); st == ST_OK && room > 0; room--)
             st = add_full(s);
-        double before = session_clock_ms();
+        double before = clock_ms();
         bool empty = pipeline_room(s->pipeline) == PIPELINE_JOBS;
         if (st == ST_OK)
             pipeline_wait(s->pipeline, empty ? 1 : WAIT_MS);
         if (empty)
-            s->starved_ms += session_clock_ms() - before;
+            s->starved_ms += clock_ms() - before;
         if (st == ST_OK)
             st = take_events(s);
     }
@@ -282,9 +283,9 @@ static enum status measure(struct shop *s, struct bench_result *out)
     struct pipeline_totals before = pipeline_totals(s->pipeline);
     s->proved = 0;
     s->starved_ms = s->queue_ms = s->copy_ms = s->verify_ms = 0;
-    double start = session_clock_ms();
+    double start = clock_ms();
     st = work(s, s->job->seconds * 1e3);
-    double ms = session_clock_ms() - start;
+    double ms = clock_ms() - start;
     struct pipeline_totals t = pipeline_totals(s->pipeline);
     t.busy_ms -= before.busy_ms;
     t.copy_ms -= before.copy_ms;

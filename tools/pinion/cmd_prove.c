@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
 #include "common/groth16/groth16.h"
@@ -36,14 +37,14 @@ struct proving {
 
 static enum status load(struct proving *p, const char *key, const char *witness)
 {
-    double start = session_clock_ms();
+    double start = clock_ms();
     progress_report(&p->session.line.progress, "load", 0, 0);
     enum status st = synthesis_open(&p->synthesis, key, p->options->r1cs, p->session.pool);
     if (st == ST_OK)
         st = wtns_open(&p->wtns, witness);
     if (st == ST_OK)
         st = synthesis_check(&p->synthesis, &p->wtns, p->session.pool, &p->session.line.progress);
-    p->load_ms = session_clock_ms() - start;
+    p->load_ms = clock_ms() - start;
     return st;
 }
 
@@ -74,10 +75,10 @@ static enum status prove_on_device(struct proving *p, const struct groth16_rando
         st = embedded_prove(&e, rs, progress, &p->timings, &p->copy_ms, &p->proof);
     }
     progress_report(progress, "verify", 0, 0);
-    double start = session_clock_ms();
+    double start = clock_ms();
     if (st == ST_OK)
         st = embedded_verify(&e, &p->proof);
-    p->timings.verify = session_clock_ms() - start;
+    p->timings.verify = clock_ms() - start;
     embedded_close(&e);
     return st;
 }
@@ -153,12 +154,12 @@ static enum status print_json(const struct proving *p)
 /* What can fail on the way out comes before the outputs: a failure leaves none behind. */
 static enum status run_in_session(struct proving *p, char **operands)
 {
-    double start = session_clock_ms();
+    double start = clock_ms();
     enum status st = load(p, operands[0], operands[1]);
     if (st != ST_OK)
         return st;
     st = prove(p);
-    p->total_ms = session_clock_ms() - start;
+    p->total_ms = clock_ms() - start;
     progress_line_fini(&p->session.line);
     if (st == ST_OK && p->options->json)
         st = print_json(p);

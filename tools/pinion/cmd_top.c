@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "tools/pinion/command.h"
 #include "tools/pinion/remote.h"
 #include "tools/pinion/session.h"
@@ -69,7 +70,7 @@ struct history {
 static double rate(struct history *h, const json_t *status)
 {
     json_int_t done = json_integer_value(json_object_get(json_object_get(status, "jobs"), "done"));
-    double now = session_clock_ms(), per_second = -1;
+    double now = clock_ms(), per_second = -1;
     if (h->known && done >= h->done && now > h->at_ms)
         per_second = 1e3 * (double)(done - h->done) / (now - h->at_ms);
     *h = (struct history){now, done, true};

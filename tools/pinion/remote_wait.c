@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "common/file/output.h"
 #include "common/file/proof_json.h"
 #include "tools/pinion/remote.h"
@@ -66,11 +67,11 @@ enum status remote_wait(struct client *c, struct remote_result *out, const char 
                         uint64_t timeout_ms)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
-    double start = session_clock_ms();
+    double start = clock_ms();
     for (;;) {
         struct remote_result r = {.body = NULL};
-        double asked = session_clock_ms();
-        double left = timeout_ms ? (double)timeout_ms - (session_clock_ms() - start) : PARK_MS;
+        double asked = clock_ms();
+        double left = timeout_ms ? (double)timeout_ms - (clock_ms() - start) : PARK_MS;
         enum status st = ask(c, &r, id, left > PARK_MS ? PARK_MS : left > 0 ? (uint64_t)left : 0);
         if (st == ST_OK && !has_ended(r.state) && left <= 0)
             st = fail(ST_RESOURCE, "job %s: still %s after %" PRIu64 " s", id, r.state,
@@ -82,7 +83,7 @@ enum status remote_wait(struct client *c, struct remote_result *out, const char 
         remote_result_fini(&r);
         if (st != ST_OK)
             return st;
-        if (session_clock_ms() - asked < EARLY_MS)
+        if (clock_ms() - asked < EARLY_MS)
             nanosleep(&pause, NULL);
     }
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/curve.h"
@@ -42,13 +41,6 @@ void session_warn(struct session *s, const char *format, ...)
     status_clean(text);
     progress_line_fini(&s->line);
     fprintf(stderr, "pinion: warning: %s\n", text);
-}
-
-double session_clock_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 enum status session_print_json(json_t *value)

@@ -24,9 +24,6 @@ void session_end(struct session *s);
  * succeeded: a failure says one line, its reason. Ends the progress line. */
 void session_warn(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Milliseconds of a clock that only goes forward. */
-double session_clock_ms(void);
-
 /* Prints one line of JSON on standard output. Takes the reference; NULL is lack of memory. */
 enum status session_print_json(json_t *value) MUST_CHECK;
 

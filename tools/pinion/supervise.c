@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "tools/pinion/session.h"
 
@@ -55,7 +56,7 @@ static void become(const struct supervisor *s, const struct supervised *what, pi
 static void start(struct supervisor *s, struct child *c)
 {
     pid_t parent = getpid(), pid = fork();
-    c->started_ms = session_clock_ms();
+    c->started_ms = clock_ms();
     if (pid == 0)
         become(s, c->what, parent);
     if (pid > 0) {
@@ -71,7 +72,7 @@ static void start(struct supervisor *s, struct child *c)
 
 static void plan_restart(struct child *c)
 {
-    double now = session_clock_ms();
+    double now = clock_ms();
     bool settled = now - c->started_ms >= SETTLED_MS;
     c->backoff_ms = settled || c->backoff_ms == 0 ? BACKOFF_MIN_MS : 2 * c->backoff_ms;
     if (c->backoff_ms > BACKOFF_MAX_MS)
@@ -96,7 +97,7 @@ static void child_ended(struct supervisor *s, struct child *c, int status)
     log_event(LEVEL_WARN, NULL, "process ended", log_string("process", c->what->name),
               log_i64("exit_code", WIFEXITED(status) ? WEXITSTATUS(status) : -1),
               log_i64("signal", WIFSIGNALED(status) ? WTERMSIG(status) : 0));
-    bool early = session_clock_ms() - c->started_ms < SETTLED_MS;
+    bool early = clock_ms() - c->started_ms < SETTLED_MS;
     if (is_refusal(status) && early && (c->what->essential || WEXITSTATUS(status) == EXEC_FAILED)) {
         s->refusal = WEXITSTATUS(status);
         s->refused = c->what->name;
@@ -123,7 +124,7 @@ static double start_due(struct supervisor *s)
         struct child *c = &s->children[i];
         if (c->pid != 0)
             continue;
-        double left = c->due_ms - session_clock_ms();
+        double left = c->due_ms - clock_ms();
         if (left <= 0)
             start(s, c);
         if (c->pid == 0)
@@ -169,12 +170,12 @@ static void signal_all(const struct supervisor *s, unsigned order, int signal)
 
 static void stop_order(struct supervisor *s, unsigned order)
 {
-    double deadline = session_clock_ms() + STOP_MS;
+    double deadline = clock_ms() + STOP_MS;
     int taken = s->signals_taken;
     bool killed = false;
     signal_all(s, order, SIGTERM);
     while (any_running(s, order)) {
-        double left = deadline - session_clock_ms();
+        double left = deadline - clock_ms();
         if (!killed && (left <= 0 || s->signals_taken > (taken > 0 ? taken : 1))) {
             signal_all(s, order, SIGKILL);
             killed = true;

@@ -1,6 +1,6 @@
-/* Wall time for the timings of stages. */
-#ifndef PINION_GROTH16_CLOCK_H
-#define PINION_GROTH16_CLOCK_H
+/* Time that only goes forward, for durations. */
+#ifndef PINION_CLOCK_H
+#define PINION_CLOCK_H
 
 #include <time.h>
 
