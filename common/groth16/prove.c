@@ -1,5 +1,5 @@
-#include "common/ec/msm.h"
 #include "common/clock.h"
+#include "common/ec/msm.h"
 #include "common/groth16/steps.h"
 #include "common/poly/ntt.h"
 
